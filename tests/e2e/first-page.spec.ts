@@ -53,14 +53,14 @@ bareTest('UI 10: one click on an example gives a chart that a script drew, with 
 	const chart = answer.locator('[data-testid=file-card][data-path$=".svg"] img').first();
 	await expect.poll(() => chart.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0);
 	await expect(chart).toBeInViewport({ ratio: 0.95 });
-	await expect(answer.getByText('Highest total revenue:')).toBeInViewport({ ratio: 1 });
+	await expect(answer.getByText('has the highest total revenue')).toBeInViewport({ ratio: 1 });
 	await answer.getByTestId('step-fold').click();
 	await expect(answer.locator('[data-testid=step][data-tool=use_skill]')).toHaveAttribute('data-status', 'done');
 	await page.goBack();
 	await expect(page).toHaveURL(`${app.url}/`);
 	await expect(page.getByTestId('example').first()).toBeVisible();
 	await page.goForward();
-	await expect(answerOf(page)).toContainText('Highest total revenue:');
+	await expect(answerOf(page)).toContainText('has the highest total revenue');
 });
 
 bareTest(

@@ -61,3 +61,45 @@ describe('count-words', () => {
 		expect(await runSkill(SCRIPT, ['--file', 'image.png'], { cwd })).toMatchObject({ exitCode: 1, stdout: '' });
 	});
 });
+
+describe('count-words: questions about a text file', () => {
+	const trip =
+		'# Trip\n\nWe fly to Bergen on 12 June. The hotel is called Fjord Inn.\nDr. Olsen is our guide.\nBudget: 400 for the ferry.\n';
+	const ask = async (question: string, text = trip) => {
+		const cwd = await temporaryFolder();
+		await writeFile(join(cwd, 'trip.txt'), text);
+		return runSkill('count-words/scripts/quote.mjs', ['trip.txt', '--question', question], { cwd });
+	};
+
+	it.each([
+		['When do we fly to Bergen?', '> Line 3: We fly to Bergen on 12 June.\n\nThis sentence has “fly” and “Bergen”.\n'],
+		['Who are our guides?', '> Line 4: Dr. Olsen is our guide.\n\nThis sentence has “guides”.\n'],
+		[
+			'Paris hotels',
+			'> Line 3: The hotel is called Fjord Inn.\n\nThis sentence has “hotels”. No such sentence has “Paris”.\n'
+		],
+		['Who is the guide?\nand the ferry?', '> Line 5: Budget: 400 for the ferry.\n\nThis sentence has “ferry”.\n'],
+		[
+			'What does it say about Rome?',
+			"No sentence of trip.txt has “Rome”. This finds words, and doesn't read what is meant.\n"
+		]
+	])('quotes the sentences that have most words of the question: %s', async (question, expected) => {
+		expect(await ask(question)).toMatchObject({ stdout: expected, exitCode: 0 });
+	});
+
+	it('says that it can’t sum up a text, and how it begins', async () => {
+		expect((await ask('What does it say?')).stdout).toMatch(
+			/^This finds words in trip\.txt, and can't sum up .*It begins:\n\n> Line 1: # Trip\n/
+		);
+		expect((await ask('anything', '')).stdout).toBe('trip.txt is empty.\n');
+	});
+
+	it('shows ten sentences and says how many more there are, and refuses what is no text', async () => {
+		expect((await ask('ferry', 'A ferry.\n'.repeat(12))).stdout).toContain('2 more are not shown.');
+		expect(await runSkill('count-words/scripts/quote.mjs', ['a.txt', '--question', 'b'])).toMatchObject({
+			stderr: "Couldn't read the text: file not found.\n",
+			exitCode: 1
+		});
+		expect(await runSkill('count-words/scripts/quote.mjs', ['a.txt'])).toMatchObject({ exitCode: 2 });
+	});
+});

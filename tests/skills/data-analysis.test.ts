@@ -38,11 +38,20 @@ describe('data-analysis: groups', () => {
 		const regions = [...stdout.matchAll(/^\| (South|North|West|East) \|/gm)].map(([, name]) => name);
 		expect(regions).toEqual(['South', 'North', 'West', 'East']);
 		// region, rows, count, sum, mean, min, max, share of the sum
-		expect(row(stdout, 'South')).toEqual(['South', '6', '6', '4,072.35', '678.73', '224.5', '1,791', '30.7 %']);
-		expect(row(stdout, 'North')).toEqual(['North', '6', '6', '3,786.7', '631.12', '359.2', '995', '28.5 %']);
-		expect(row(stdout, 'West')).toEqual(['West', '6', '6', '3,191.4', '531.9', '188.8', '1,393', '24 %']);
-		expect(row(stdout, 'East')).toEqual(['East', '6', '5', '2,222.6', '444.52', '269.4', '597', '16.7 %']);
-		expect(row(stdout, '**All**')).toEqual(['**All**', '24', '23', '13,273.05', '577.09', '188.8', '1,791', '100 %']);
+		expect(row(stdout, 'South')).toEqual(['South', '6', '6', '4,072.35', '678.73', '224.50', '1,791.00', '30.7 %']);
+		expect(row(stdout, 'North')).toEqual(['North', '6', '6', '3,786.70', '631.12', '359.20', '995.00', '28.5 %']);
+		expect(row(stdout, 'West')).toEqual(['West', '6', '6', '3,191.40', '531.90', '188.80', '1,393.00', '24 %']);
+		expect(row(stdout, 'East')).toEqual(['East', '6', '5', '2,222.60', '444.52', '269.40', '597.00', '16.7 %']);
+		expect(row(stdout, '**All**')).toEqual([
+			'**All**',
+			'24',
+			'23',
+			'13,273.05',
+			'577.09',
+			'188.80',
+			'1,791.00',
+			'100 %'
+		]);
 	});
 
 	it('shows one table, of the most likely number, when none is named', async () => {
@@ -56,9 +65,9 @@ describe('data-analysis: groups', () => {
 	it('with --details shows the sums of every number column first, then each, and the statistics', async () => {
 		const { stdout } = await analyzeSales('--group-by', 'region', '--details');
 		expect(row(stdout, 'South')).toEqual(['South', '6', '201', '4,072.35']);
-		expect(row(stdout, 'East')).toEqual(['East', '6', '297', '2,222.6']);
-		expect(row(stdout, 'North')).toEqual(['North', '6', '252', '3,786.7']);
-		expect(row(stdout, 'West')).toEqual(['West', '6', '107', '3,191.4']);
+		expect(row(stdout, 'East')).toEqual(['East', '6', '297', '2,222.60']);
+		expect(row(stdout, 'North')).toEqual(['North', '6', '252', '3,786.70']);
+		expect(row(stdout, 'West')).toEqual(['West', '6', '107', '3,191.40']);
 		expect(stdout.indexOf('## Sums by region')).toBeLessThan(stdout.indexOf('## Revenue by region'));
 		expect(stdout.indexOf('## Revenue by region')).toBeLessThan(stdout.indexOf('## Units by region'));
 		expect(stdout.indexOf('## Units by region')).toBeLessThan(stdout.indexOf('## Numbers'));
@@ -108,16 +117,16 @@ describe('data-analysis: groups', () => {
 			[...stdout.matchAll(/^\| (2025-\d\d) \| 8 \| \d \| ([\d.,]+) \|/gm)].map(([, key, sum]) => [key, sum])
 		).toEqual([
 			['2025-01', '5,169.35'],
-			['2025-02', '3,380.4'],
-			['2025-03', '4,723.3']
+			['2025-02', '3,380.40'],
+			['2025-03', '4,723.30']
 		]);
 		expect(await readdir(cwd)).toContain('sales-by-month.svg');
 	});
 
 	it('groups by two columns at once', async () => {
 		const { stdout } = await analyzeSales('--group-by', 'region,product', '--value', 'revenue');
-		expect(row(stdout, 'South · Office chair').slice(1, 4)).toEqual(['2', '2', '2,985']);
-		expect(row(stdout, 'East · Notebook').slice(1, 4)).toEqual(['2', '1', '354']);
+		expect(row(stdout, 'South · Office chair').slice(1, 4)).toEqual(['2', '2', '2,985.00']);
+		expect(row(stdout, 'East · Notebook').slice(1, 4)).toEqual(['2', '1', '354.00']);
 	});
 
 	it('sorts by the measure that is asked for', async () => {
@@ -126,7 +135,7 @@ describe('data-analysis: groups', () => {
 			([, name]) => name
 		);
 		expect(order).toEqual(['Office chair', 'Desk lamp', 'Monitor stand', 'Notebook']);
-		expect(row(stdout, 'Office chair').slice(3, 5)).toEqual(['7,164', '1,023.43']);
+		expect(row(stdout, 'Office chair').slice(3, 5)).toEqual(['7,164.00', '1,023.43']);
 	});
 
 	it('finds a column without regard to case and forgives a misspelling, which it says', async () => {
@@ -163,33 +172,38 @@ describe('data-analysis: groups', () => {
 
 	it.each([
 		['names of months', 'month,revenue\nJanuary,10\nFebruary,30.5\n', 'February', 'January'],
-		['months', 'Month,revenue\n2025-01,10\n2025-02,30.5\n', '2025-02', '2025-01'],
-		['days', 'date,revenue\n2025-01-15,4\n2025-01-31,6\n2025-02-15,30.5\n', '2025-02', '2025-01']
+		['months', 'Month,revenue\n2025-01,10\n2025-02,30.5\n', 'February 2025', 'January 2025'],
+		['days', 'date,revenue\n2025-01-15,4\n2025-01-31,6\n2025-02-15,30.5\n', 'February 2025', 'January 2025']
 	])('groups %s by month without being told the column, and says which is highest and lowest', async (...given) => {
 		const [, content, most, least] = given;
 		const { stdout, exitCode } = await analyze(content, '--period', 'month', '--value', 'revenue');
 		expect(exitCode).toBe(0);
-		expect(stdout).toContain(`revenue: **${most}** (30.5). Lowest: **${least}** (10).`);
+		expect(stdout).toMatch(
+			new RegExp(
+				`^\\*\\*${most}\\*\\* has the highest (total )?revenue \\(30\\.5\\), \\*\\*${least}\\*\\* the lowest \\(10\\)\\.$`,
+				'm'
+			)
+		);
 	});
 
 	it('says the total of a column that nothing is grouped by, before the chart', async () => {
 		const { stdout } = await analyzeSales('--value', 'revenue');
-		expect(stdout).toContain('Total revenue: **13,273.05** (23 values; average 577.09, lowest');
-		expect(stdout.indexOf('Total revenue')).toBeLessThan(stdout.indexOf('Chart:'));
+		expect(stdout).toContain('The total revenue is **13,273.05**.\n\n23 values: average 577.09, lowest');
+		expect(stdout.indexOf('total revenue')).toBeLessThan(stdout.indexOf('Chart:'));
 	});
 
 	it('says the figure that was asked for first, and draws nothing beside it', async () => {
 		const { stdout, cwd } = await analyzeSales('--value', 'revenue', '--measure', 'average');
-		expect(stdout).toContain('Average revenue: **577.09** (23 values; total 13,273.05, lowest');
+		expect(stdout).toContain('The average revenue is **577.09**.\n\n23 values: total 13,273.05, lowest');
 		expect(stdout).not.toMatch(/Chart:|## (?!Notes)/);
 		expect(existsSync(join(cwd, 'sales-summary.svg'))).toBe(false);
 		const drawn = await analyzeSales('--value', 'revenue', '--measure', 'max', '--chart-file', 'a.svg');
-		expect(drawn.stdout).toMatch(/Highest revenue: \*\*.*Chart: a\.svg/s);
+		expect(drawn.stdout).toMatch(/The highest revenue is \*\*.*Chart: a\.svg/s);
 	});
 
 	it('draws no chart beside a measure by group that was asked for, unless one is asked for', async () => {
 		const { stdout, cwd } = await analyzeSales('--group-by', 'region', '--measure', 'average');
-		expect(stdout).toMatch(/^Highest average revenue: .*## Revenue by region/ms);
+		expect(stdout).toMatch(/ has the highest average revenue .*## Revenue by region/s);
 		expect(stdout).not.toContain('Chart:');
 		expect(existsSync(join(cwd, 'sales-by-region.svg'))).toBe(false);
 		const drawn = await analyzeSales('--group-by', 'region', '--measure', 'average', '--chart');
@@ -230,13 +244,13 @@ describe('data-analysis: columns', () => {
 			'name'
 		);
 		expect(stdout).toContain('2 rows, 2 columns, divided by semicolon.');
-		expect(row(stdout, 'Müller; Söhne')[1]).toBe('1,234.5');
+		expect(row(stdout, 'Müller; Söhne')[1]).toBe('1,234.50');
 		expect(row(stdout, 'zwei "Zeilen"')[1]).toBe('-0.25');
 	});
 
 	it('reads decimal commas where every number has thousands', async () => {
 		const { stdout } = await analyze('Stadt;Betrag\nBonn;1.234,50\nBonn;2.000,00\n', '--group-by', 'stadt');
-		expect(row(stdout, 'Bonn')).toContain('3,234.5');
+		expect(row(stdout, 'Bonn')).toContain('3,234.50');
 	});
 
 	it('falls back to a Western encoding and says so', async () => {
@@ -253,7 +267,7 @@ describe('data-analysis: columns', () => {
 	it('keeps identifiers as text and reads money and percents as numbers', async () => {
 		const { stdout } = await analyze('id,price,rate\n007,"$1,234.50",12 %\n010,-$4.50,3%\n');
 		expect(row(stdout, 'id')[1]).toBe('text');
-		expect(row(stdout, 'price')).toEqual(['price', 'number', '2', '0', '2', '-4.5 to 1,234.5']);
+		expect(row(stdout, 'price')).toEqual(['price', 'number', '2', '0', '2', '-$4.50 to $1,234.50']);
 		expect(row(stdout, 'rate')[5]).toBe('3 to 12');
 	});
 
@@ -330,10 +344,10 @@ describe('data-analysis: rows and questions', () => {
 	it('reads only the rows that meet all conditions of --where, and refuses what it can’t find', async () => {
 		const { stdout } = await analyze(spent, '--where', 'food');
 		expect(stdout).not.toContain('Chart:');
-		expect(stdout).toContain('Rows with category food: Total cost: **16** (2 values');
+		expect(stdout).toContain('The total cost for category “food” is **16** (2 of 3 rows).');
 		const total = async (...conditions: string[]) => {
 			const { stdout, stderr } = await analyze(spent, ...conditions.flatMap((each) => ['--where', each]));
-			return /Total cost: \*\*([\d.]+)\*\*/.exec(stdout)?.[1] ?? `${stdout}${stderr}`;
+			return /total cost.* is \*\*([\d.]+)\*\*/.exec(stdout)?.[1] ?? `${stdout}${stderr}`;
 		};
 		expect(await total('category=Travel')).toBe('20');
 		expect(await total('category!=Travel')).toBe('16');
@@ -341,7 +355,7 @@ describe('data-analysis: rows and questions', () => {
 		expect(await total('cost>4.5', 'cost<=20')).toBe('31.5');
 		expect(await total('date>=2025-02')).toBe('11.5');
 		expect(await total('2025')).toBe('36');
-		expect(await total('March')).toContain('No row has date March.');
+		expect(await total('March')).toContain('No row has date in March.');
 		expect(await total('cost>cheap')).toContain('"cheap" in --where "cost>cheap" must be a number');
 		expect(await analyze(spent, '--where', 'shoes')).toMatchObject({
 			exitCode: 2,
@@ -359,7 +373,7 @@ describe('data-analysis: rows and questions', () => {
 		expect(both.stderr).toContain('"x" is in several columns: a, b. Say which, such as --where "a=x".');
 		const years = await analyze('day,n\n2024-01-02,1\n2025-01-02,2\n', '--where', 'January');
 		expect(years.stdout).toContain('- day January is of several years: 2024, 2025.');
-		expect((await analyze(spent, '--measure', 'median')).stdout).toContain('Median cost: **11.5**');
+		expect((await analyze(spent, '--measure', 'median')).stdout).toContain('The median cost is **11.5**');
 		expect((await analyze(spent, '--measure', 'median', '--group-by', 'category')).stderr).toContain(
 			'The median is only there for all rows together'
 		);
@@ -384,133 +398,256 @@ describe('data-analysis: rows and questions', () => {
 	const clubs =
 		'Name,Town,Membership,Joined,Fee paid\nAnn,Leeds,Full,2019-01-02,yes\nBo,Leeds,Student,2021-03-02,no\nCy,Hull,Full,2022-05-01,yes\n';
 
+	const roll =
+		'Full Name,Membership Type,Born on,Joined,Phone\nAnn Ash,Full,1950-01-02,2020-03-04,01 23\nBo Birch,Junior,2010-05-06,2019-07-08,\nCy Cole,Full,1980-09-10,2024-11-12,04 56\n';
+	const days = 'date,max_temp,rain_mm,sky\n2025-06-01,21.5,0,sun\n2025-06-02,19,4.5,rain\n2025-07-01,24,2,rain\n';
+
 	it.each([
-		[shop, 'How much did I spend in February?', 'Rows with date February: Total amount: **78** (2 values;'],
-		[shop, 'how much went on food in March', 'Rows with date March, kind Food: Total amount: **40**.'],
-		[shop, 'What was the most expensive month?', 'Highest total amount: **2025-01** (94.2). Lowest: **2025-03** (40).'],
-		[shop, 'which month was the cheapest', 'Lowest total amount: **2025-03** (40). Highest: **2025-01** (94.2).'],
+		[shop, 'How much did I spend in February?', 'The total amount in February is **78.00** (2 of 5 rows).'],
+		[shop, 'how much went on food in March', 'The total amount for kind “Food” in March is **40.00** (1 of 5 rows).'],
+		[
+			shop,
+			'What was the most expensive month?',
+			'**January 2025** has the highest total amount (94.20), **March 2025** the lowest (40.00).'
+		],
+		[
+			shop,
+			'which month was the cheapest',
+			'**March 2025** has the lowest total amount (40.00), **January 2025** the highest (94.20).'
+		],
 		[
 			shop,
 			'Did I spend more on drinks or food?',
-			'Rows with kind Drinks or Food: Highest total amount: **Food** (44.2).'
+			'The total amount is **26.20** higher for **Food** (44.20) than for **Drinks** (18.00).'
 		],
-		[shop, 'How many purchases over 50?', 'Rows with amount over 50: **2** rows of 5 (40 %).'],
-		[shop, 'purchases of 40 or more in March', 'Rows with amount at least 40, date March: **1** row of 5 (20 %).'],
+		[shop, 'How many purchases over 50?', '**2** of 5 purchases have amount over 50 (40 %).'],
+		[shop, 'purchases of 40 or more in March', '**1** of 5 purchases has amount at least 40 and date in March (20 %).'],
 		[
 			shop,
 			'what did I pay between January and February',
-			'Rows with date since January, date until February: Total amount: **172.2**'
+			'The total amount from January to February is **172.20** (4 of 5 rows).'
 		],
-		[shop, 'average per month', 'Average amount per month: **70.73** (3 months).'],
-		[shop, 'average amount at home depot', 'Rows with shop Home Depot: Average amount: **75**'],
+		[
+			shop,
+			'average per month',
+			'The average amount per month is **70.73** (3 months). **January 2025** has the highest total amount (94.20), **March 2025** the lowest (40.00).'
+		],
+		[shop, 'average amount at home depot', 'The average amount for shop “Home Depot” is **75.00** (2 of 5 rows).'],
 		[shop, 'highest amount of the whole file', '| 2025-01-05 | Home Depot | Tools | 90 | 1 |'],
-		[shop, 'the cheapest item', 'Lowest amount: **4.2** (5 values;'],
-		[shop, 'the two biggest purchases', 'The 2 rows with the highest amount:'],
-		[shop, 'top 2 kinds', 'Top 2: **Tools** (150), **Food** (44.2).'],
-		[shop, 'What did I spend the most on?', 'Highest total amount:'],
-		[shop, 'how many shops are there?', '**2** different values of shop.'],
-		[shop, 'how many purchases per shop', 'Highest number of rows: **Aldi** (3). Lowest: **Home Depot** (2).'],
-		[shop, 'everything except food', 'Rows with kind not Food: **3** rows of 5 (60 %). Total amount: **168**'],
-		[shop, 'amuont by kind', 'Highest total amount: **Tools** (150).'],
-		[shop, 'how many tools did I buy?', 'Rows with kind Tools: Total pieces: **5**'],
-		[shop, 'summarise this file for my boss', 'Total amount: **212.2** (5 values;'],
+		[shop, 'the cheapest item', 'The lowest amount is **4.20** (shop Aldi).'],
+		[shop, 'the two biggest purchases', 'Here are the 2 purchases with the highest amount.'],
+		[shop, 'top 2 kinds', 'The 2 with the highest total amount are **Tools** (150.00) and **Food** (44.20).'],
+		[
+			shop,
+			'What did I spend the most on?',
+			'**Home Depot** has the highest total amount (150.00), **Aldi** the lowest (62.20).'
+		],
+		[shop, 'how many shops are there?', 'There are **2** different values of shop: Aldi and Home Depot.'],
+		[
+			shop,
+			'how many purchases per shop',
+			'**Aldi** has the highest number of purchases (3), **Home Depot** the lowest (2).'
+		],
+		[shop, 'everything except food', '**3** of 5 rows have kind not “Food” (60 %). Their total amount is **168.00**.'],
+		[shop, 'amuont by kind', '**Tools** has the highest total amount (150.00), **Drinks** the lowest (18.00).'],
+		[shop, 'how many tools did I buy?', 'The total pieces for kind “Tools” is **5** (2 of 5 rows).'],
+		[shop, 'summarise this file for my boss', 'The total amount is **212.20**.'],
 		[shop, 'a pie chart of kinds', '- It draws bars, no pies.'],
-		[shop, 'How much on food?\nand in January?', 'Rows with kind Food, date January: Total amount: **4.2**'],
+		[
+			shop,
+			'How much on food?\nand in January?',
+			'The total amount for kind “Food” in January is **4.20** (1 of 5 rows).'
+		],
 		[
 			shop,
 			'How much did I spend in January?\nwhat about February\nonly at Aldi',
-			'Rows with date February, shop Aldi: Total amount: **18**'
+			'The total amount for shop “Aldi” in February is **18.00** (1 of 5 rows).'
 		],
-		[shop, 'which kind costs most?\nand in February?', 'Rows with date February: Highest amount: **Tools** (60).'],
-		[guests, 'How many are from Leeds?', 'Rows with town Leeds: **2** rows of 4 (50 %).'],
-		[guests, 'How many are not from Leeds?', 'Rows with town not Leeds: **2** rows of 4 (50 %).'],
-		[guests, 'unpaid guests from York', 'Rows with town York, paid no: **1** row of 4 (25 %).'],
-		[guests, 'Who still has to pay?', 'Rows with paid no: **2** rows of 4 (50 %).'],
+		[
+			shop,
+			'which kind costs most?\nand in February?',
+			'**Tools** has the highest amount in February (60.00), **Drinks** the lowest (18.00).'
+		],
+		[guests, 'How many are from Leeds?', '**2** of 4 rows have town “Leeds” (50 %).'],
+		[guests, 'How many are not from Leeds?', '**2** of 4 rows have town not “Leeds” (50 %).'],
+		[guests, 'unpaid guests from York', '**1** of 4 guests has town “York” and paid “no”: Bo Chan.'],
+		[guests, 'Who still has to pay?', '**2** of 4 rows have paid “no”: Bo Chan and Di Abbot.'],
 		[guests, "who hasn't paid", '| Di Abbot | Hull | 2023-11-02 | no |'],
-		[guests, 'Who joined last?', 'Latest joined:\n\n| name | town | joined | paid |\n|---|---|---|---|\n| Cy Young |'],
+		[guests, 'Who joined last?', 'The latest joined is **2025-06-30**: Cy Young.'],
 		[guests, 'When did Ann join?', '| Ann Lee | Leeds | 2024-03-05 | yes |'],
-		[guests, 'Has Bo paid?', 'No row has name Bo Chan, paid yes.'],
-		[guests, 'who joined before 2025', 'Rows with joined before 2025: **2** rows of 4 (50 %).'],
-		[guests, 'how many members joined each year', 'Highest number of rows: **2025** (2).'],
-		[guests, 'how many guests?', '**4** rows.'],
-		[guests, "who hasn't paid?\nhow many of them are from York?", 'Rows with paid no, town York: **1** row of 4'],
-		[guests, 'are there more members in Leeds or York?', 'Highest number of rows: **Leeds** (2).'],
-		[guests, 'how many have paid no?', 'Rows with paid no: **2** rows of 4 (50 %).'],
+		[guests, 'Has Bo paid?', 'No: **Bo Chan** has paid “no”.'],
+		[guests, 'who joined before 2025', '**2** of 4 rows have joined before 2025: Ann Lee and Di Abbot.'],
 		[
 			guests,
-			'who has been a member longest?',
-			'Earliest joined:\n\n| name | town | joined | paid |\n|---|---|---|---|\n| Di Abbot |'
+			'how many members joined each year',
+			'**2025** has the highest number of members (2), **2023** and **2024** the lowest (1).'
 		],
-		['name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n', 'who is the oldest?', '| Bo |  | 61 |'],
+		[guests, 'how many guests?', 'There are **4** guests.'],
 		[
-			'name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n',
-			'whose town is missing?',
-			'Rows with no town: **1** row of 3'
+			guests,
+			"who hasn't paid?\nhow many of them are from York?",
+			'**1** of 4 rows has paid “no” and town “York” (25 %).'
 		],
+		[
+			guests,
+			'are there more members in Leeds or York?',
+			'The number of members is **1** higher for **Leeds** (2) than for **York** (1).'
+		],
+		[guests, 'how many have paid no?', '**2** of 4 rows have paid “no” (50 %).'],
+		[guests, 'who has been a member longest?', 'The earliest joined is **2023-11-02**: Di Abbot.'],
+		['name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n', 'who is the oldest?', '| Bo |  | 61 |'],
+		['name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n', 'whose town is missing?', '**1** of 3 rows has no town: Bo.'],
 		['name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n', 'sort by age', '|---|---|---:|\n| Cy | Hull | 19 |\n| Ann |'],
 		['name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n', 'number of people in each town', 'Rows by town'],
-		[shop, 'top 2 shops by amount', 'Top 2: **Home Depot** (150), **Aldi** (62.2).'],
-		[shop, 'how much do I spend per month on average?', 'Average amount per month: **70.73** (3 months).'],
+		[
+			shop,
+			'top 2 shops by amount',
+			'The 2 with the highest total amount are **Home Depot** (150.00) and **Aldi** (62.20).'
+		],
+		[
+			shop,
+			'how much do I spend per month on average?',
+			'The average amount per month is **70.73** (3 months). **January 2025** has the highest total amount (94.20), **March 2025** the lowest (40.00).'
+		],
 		[
 			shop,
 			'which kind costs me the most?\nand without tools?',
-			'Rows with kind not Tools: Highest total amount: **Food** (44.2).'
+			'**Food** has the highest total amount for kind not “Tools” (44.20), **Drinks** the lowest (18.00).'
 		],
-		[shop, 'did I spend more in February than in March?', 'Highest total amount: **2025-02** (78).'],
-		[shop, 'how much for food and drinks together?', 'Total amount: **62.2**'],
-		[shop, 'which shop has the most purchases?', 'Highest number of rows: **Aldi** (3).'],
+		[
+			shop,
+			'did I spend more in February than in March?',
+			'Yes: the total amount is **38.00** higher for **February 2025** (78.00) than for **March 2025** (40.00).'
+		],
+		[
+			shop,
+			'how much for food and drinks together?',
+			'The total amount for kind “Food” or “Drinks” is **62.20** (3 of 5 rows).'
+		],
+		[
+			shop,
+			'which shop has the most purchases?',
+			'**Aldi** has the highest number of purchases (3), **Home Depot** the lowest (2).'
+		],
 		[shop, 'a chart of spending per month', 'Chart: data-by-month.svg.'],
-		[shop, 'the cheapest food trip', 'Rows with kind Food: Lowest amount: **4.2**'],
-		[shop, 'total without food and drinks', 'Rows with kind not Food or Drinks: Total amount: **150**'],
+		[shop, 'the cheapest food trip', 'The lowest amount for kind “Food” is **4.20** (shop Aldi).'],
+		[
+			shop,
+			'total without food and drinks',
+			'The total amount for kind not “Food” or “Drinks” is **150.00** (2 of 5 rows).'
+		],
 		[
 			shop,
 			'everything except tools or food in February',
-			'Rows with date February, kind not Tools or Food: **1** row of 5'
+			'**1** of 5 rows has date in February and kind not “Tools” or “Food” (20 %).'
 		],
-		[shop, 'highest purchase per shop', 'Highest max of amount: **Home Depot** (90). Lowest: **Aldi** (40).'],
-		[shop, 'food and drinks in january', 'Rows with date January, kind Food or Drinks: **1** row of 5'],
-		[shop, 'how many purchases per month', 'Highest number of rows: **2025-01**, **2025-02** (2).'],
+		[shop, 'highest purchase per shop', '**Home Depot** has the highest amount (90.00).'],
+		[shop, 'food and drinks in january', '**1** of 5 rows has date in January and kind “Food” or “Drinks” (20 %).'],
+		[
+			shop,
+			'how many purchases per month',
+			'**January 2025** and **February 2025** have the highest number of purchases (2), **March 2025** the lowest (1).'
+		],
 		[
 			guests,
 			'list guests from Leeds or Hull who have not paid',
-			'Rows with town Leeds or Hull, paid no: **1** row of 4'
+			'**1** of 4 guests has town “Leeds” or “Hull” and paid “no”: Di Abbot.'
 		],
-		[guests, 'how many of them havent paid?', 'Rows with paid no: **2** rows of 4'],
+		[guests, 'how many of them havent paid?', '**2** of 4 rows have paid “no” (50 %).'],
 		[
 			guests,
 			'who joined first, Ann or Bo?',
-			'Earliest joined:\n\n| name | town | joined | paid |\n|---|---|---|---|\n| Ann Lee |'
+			'The earliest joined for name “Ann Lee” or “Bo Chan” is **2024-03-05**: Ann Lee.'
 		],
-		[ages, 'average age of those who have not paid', 'Rows with paid no: Average age: **40** (2 values;'],
-		[ages, 'who has not paid?\nhow old are they on average', 'Rows with paid no: Average age: **40** (2 values;'],
-		[ages, 'oldest in each town', 'Highest max of age: **Hull** (61). Lowest: **Leeds** (44).'],
-		[ages, 'which town has the highest age', 'Highest average age: **Hull** (40). Lowest: **Leeds** (34).'],
+		[ages, 'average age of those who have not paid', 'The average age for paid “no” is **40** (2 of 4 rows).'],
+		[ages, 'who has not paid?\nhow old are they on average', 'The average age for paid “no” is **40** (2 of 4 rows).'],
+		[ages, 'oldest in each town', '**Hull** has the highest age (61).'],
+		[ages, 'which town has the highest age', '**Hull** has the highest average age (40), **Leeds** the lowest (34).'],
 		[ages, 'sort by age, oldest first', '|---|---|---:|---|\n| Bo | Hull | 61 | no |\n| Ann |'],
 		[ages, 'top 2 by age', '|---|---|---:|---|\n| Bo | Hull | 61 | no |\n| Ann | Leeds | 44 | yes |'],
-		[ages, 'who is over 40', 'Rows with age over 40: **2** rows of 4'],
-		[ages, 'what percentage of people have paid', 'Rows with paid yes: **2** rows of 4 (50 %).'],
-		[stock, 'cheapest product', 'Lowest min of Unit Price: **Mug** (8).'],
-		[stock, 'orders with more than 5 items', 'Rows with Quantity over 5: **1** row of 3'],
-		[stock, 'who is our best customer', 'Highest total Quantity: **Acme** (8).'],
-		[stock, 'how much is a mug?', 'Average Unit Price: **8.5**'],
-		[bank, 'How much did I spend in March?', 'Rows with Date March, Amount below 0: Total Amount: **-900**'],
-		[bank, 'How much did I earn?', 'Rows with Amount above 0: Total Amount: **2,000**'],
-		[bank, 'What was my biggest expense?', 'Lowest Amount: **-870**'],
-		[bank, 'What did I spend the most on?', 'Lowest total Amount: **Rent** (-870).'],
-		[books, 'How many pages did I read in total?', 'Rows with a Date Read: Total Pages: **700**'],
-		[books, 'Which books haven’t I read yet?', 'Rows with no Date Read: **1** row of 3'],
-		[books, 'the worst book', 'Lowest Rating: **2** (2 values;'],
-		[clubs, 'which town has the most members?', 'Highest number of rows: **Leeds** (2).'],
-		[clubs, 'which members haven’t paid the fee?', 'Rows with Fee paid no: **1** row of 3'],
-		[clubs, 'who joined between 2020 and 2022?', 'Rows with Joined since 2020, Joined until 2022: **2** rows of 3'],
-		[clubs, 'who joined on 2 March 2021?', 'Rows with Joined 2 march 2021: **1** row of 3'],
-		[shop, 'which shop did I visit most often?', 'Highest number of rows: **Aldi** (3).'],
+		[ages, 'who is over 40', '**2** of 4 rows have age over 40: Ann and Bo.'],
+		[ages, 'what percentage of people have paid', '**50 %** of people have paid “yes” (2 of 4).'],
+		[stock, 'cheapest product', '**Mug** has the lowest Unit Price (8).'],
+		[stock, 'orders with more than 5 items', '**1** of 3 orders has Quantity over 5: Acme.'],
+		[stock, 'who is our best customer', '**Acme** has the highest total Quantity (8), **Lena** the lowest (1).'],
+		[stock, 'how much is a mug?', 'The average Unit Price for Product “Mug” is **8.5** (2 of 3 rows).'],
+		[bank, 'How much did I spend in March?', 'The total spending in March is **900** (2 of 4 rows).'],
+		[bank, 'How much did I earn?', 'The total income is **2,000** (1 of 4 rows).'],
+		[bank, 'What was my biggest expense?', 'The highest payment is **870** (Shop Rent).'],
+		[bank, 'What did I spend the most on?', '**Rent** has the highest total spending (870), **Food** the lowest (55).'],
+		[books, 'How many pages did I read in total?', 'The total Pages for a Date Read is **700** (2 of 3 rows).'],
+		[books, 'Which books haven’t I read yet?', '**1** of 3 books has no Date Read: Babel.'],
+		[books, 'the worst book', 'The lowest Rating is **2**: Dune.'],
+		[
+			clubs,
+			'which town has the most members?',
+			'**Leeds** has the highest number of members (2), **Hull** the lowest (1).'
+		],
+		[clubs, 'which members haven’t paid the fee?', '**1** of 3 members has Fee paid “no”: Bo.'],
+		[clubs, 'who joined between 2020 and 2022?', '**2** of 3 rows have Joined from 2020 to 2022: Bo and Cy.'],
+		[clubs, 'who joined on 2 March 2021?', '**1** of 3 rows has Joined on 2 March 2021: Bo.'],
+		[
+			shop,
+			'which shop did I visit most often?',
+			'**Aldi** has the highest number of rows (3), **Home Depot** the lowest (2).'
+		],
 		[
 			'Datum;Winkel;Bedrag\n03-01-2025;AH;€ 54,20\n09-01-2025;NS;€ 1.240,00\n',
 			'total for AH',
-			'Total Bedrag: **54.2**'
+			'The total Bedrag for Winkel “AH” is **€54.20** (1 of 2 rows).'
 		],
-		[books, 'how many books are at shelf 2?', 'Rows with Shelf 2: **2** rows of 3']
+		[clubs, 'Is Bo a full member?', 'No: **Bo** has Membership “Student”.'],
+		[clubs, 'Is Ann a full member?', 'Yes: **Ann** has Membership “Full”.'],
+		[clubs, 'Has everyone paid the fee?', 'No: **2** of 3 rows have Fee paid “yes”: Ann and Cy.'],
+		[clubs, 'Are there any members in Hull?', 'Yes: **1** of 3 members has Town “Hull”: Cy.'],
+		[
+			clubs,
+			'how many of each membership type',
+			'**Full** has the highest number of rows (2), **Student** the lowest (1).'
+		],
+		[clubs, 'How many are from Leeds?\ntheir names?', '**2** of 3 rows have Town “Leeds”: Ann and Bo.'],
+		[ages, 'Is Ann older than 50?', 'No: **Ann** has age “44”.'],
+		[ages, 'How old is Bo?', 'The age for name “Bo” is **61** (1 of 4 rows).'],
+		[ages, 'Is the average age over 30?', 'Yes: the average age is **37**.'],
+		[ages, 'Are there more than 2 people from Hull?', 'No: **2** of 4 people have town “Hull”.'],
+		[
+			shop,
+			'how much more did I spend on food than drinks?',
+			'The total amount is **26.20** higher for **Food** (44.20) than for **Drinks** (18.00).'
+		],
+		[
+			shop,
+			'Did I spend more on drinks than on food?',
+			'No: the total amount is **26.20** lower for **Drinks** (18.00) than for **Food** (44.20).'
+		],
+		[shop, 'Did I spend more than 50 on food?', 'No: the total amount for kind “Food” is **44.20** (2 of 5 rows).'],
+		[shop, 'Did I buy anything in February?', 'Yes: **2** of 5 rows have date in February'],
+		[shop, 'my average food shop', 'The average amount for kind “Food” is **22.10** (2 of 5 rows).'],
+		[shop, 'my biggest single purchase', 'The highest amount is **90.00** (shop Home Depot).'],
+		[shop, 'what share of the amount is food?', '**20.8 %** of the total amount is for kind “Food” (44.20 of 212.20).'],
+		['item,price\nA,$1.50\nB,$2\n', 'total price', 'The total price is **$3.50**.'],
+		[roll, 'How many full members are there?', '**2** of 3 members have Membership Type “Full” (66.7 %).'],
+		[roll, 'Is Bo a full member?', 'No: **Bo Birch** has Membership Type “Junior”.'],
+		[roll, "What's Ann's phone number?", 'The Phone of Ann Ash is **01 23**.'],
+		[roll, 'When did Cy join?', 'The Joined of Cy Cole is **2024-11-12**.'],
+		[roll, 'Who is the newest member?', 'The latest Joined is **2024-11-12**: Cy Cole.'],
+		[roll, 'Who is the youngest member?', 'The latest Born on is **2010-05-06**: Bo Birch.'],
+		[days, 'How much did it rain in June?', 'The total rain_mm in June is **4.5** (2 of 3 rows).'],
+		[days, 'how many days had max temp over 20', '**2** of 3 days have max_temp over 20 (66.7 %).'],
+		[days, 'what was the sky on 1 july', 'The sky on 1 July is **rain**.'],
+		[bank, 'Show payments over 100', '**1** of 4 payments has Amount under -100'],
+		[
+			bank,
+			'Which month was the most expensive?',
+			'**March 2025** has the highest total spending (900), **April 2025** the lowest (25).'
+		],
+		[bank, 'Did I spend more than 100 on food?', 'No: the total spending for Shop “Food” is **55** (2 of 4 rows).'],
+		[
+			'id,customer,total\n1,T. Novak,$5.00\n2,K. Li,$2.50\n',
+			'revenue from T. Novak',
+			'The total for customer “T. Novak” is **$5.00**'
+		],
+		[books, 'how many books are at shelf 2?', '**2** of 3 books have Shelf 2 (66.7 %).']
 	])('answers a question in plain words: %#', async (text, question, expected) => {
 		const { stdout, exitCode } = await analyze(text, '--question', question);
 		expect(stdout).toContain(expected);
@@ -540,7 +677,16 @@ describe('data-analysis: rows and questions', () => {
 		[shop, 'what will I spend in July?', '“will”'],
 		[stock, 'who bought both mugs and teapots', '“both”'],
 		[guests, 'explain photosynthesis', '“photosynthesis”'],
-		[guests, 'how many are from Paris', '“paris”']
+		[guests, 'how many are from Paris', '“paris”'],
+		[guests, 'which towns have more than 5 guests', '“more than 5”'],
+		[roll, 'how many single members', '“single”'],
+		[roll, 'Is Ann the oldest member?', '“oldest”'],
+		[clubs, 'Is Leeds the town with the most members?', '“most”'],
+		[clubs, 'did every town pay', '“every”'],
+		[days, 'how many days did it rain?', '“rain”'],
+		[days, 'days since the last rain', '“days”'],
+		[stock, 'average number of orders per customer', '“average”'],
+		['day,rain,wind\n2025-01-01,3,8\n2025-01-02,0,5\n', 'was it ever below 2?', '“below 2”']
 	])('says what it finds nothing for: %#', async (text, question, unknown) => {
 		const { stdout } = await analyze(text, '--question', question);
 		expect(stdout).toContain(`data.csv can't answer that: I find nothing for ${unknown}`);
@@ -577,11 +723,11 @@ describe('data-analysis: the chart', () => {
 			'South',
 			'4,072.35',
 			'North',
-			'3,786.7',
+			'3,786.70',
 			'West',
-			'3,191.4',
+			'3,191.40',
 			'East',
-			'2,222.6',
+			'2,222.60',
 			'revenue (sum)',
 			'region'
 		]) {
@@ -601,7 +747,7 @@ describe('data-analysis: the chart', () => {
 		const svg = await readFile(join(cwd, 'sales-by-region.svg'), 'utf8');
 		expect(svg).toContain('@media (max-width:500px){.wide{display:none}.narrow{display:inline}}');
 		const [narrow = ''] = /<g class="narrow" display="none">.*?<\/g>/s.exec(svg) ?? [];
-		for (const text of ['Revenue by region', 'South', '4,072.35', 'East', '2,222.6', 'revenue (sum)'])
+		for (const text of ['Revenue by region', 'South', '4,072.35', 'East', '2,222.60', 'revenue (sum)'])
 			expect(narrow).toContain(`>${text}</text>`);
 		const sizes = [...narrow.matchAll(/font-size="(\d+)"/g)].map(([, size]) => (Number(size) * 320) / 760);
 		expect(Math.min(...sizes)).toBeGreaterThanOrEqual(10);
@@ -667,8 +813,8 @@ describe('data-analysis: large files', () => {
 		const lines = Array.from({ length: 210_000 }, (_, index) => `${'xyz'[index % 3]},${index % 100}.25`);
 		const { stdout, exitCode } = await analyze(`k,v\n${lines.join('\n')}\n`, '--group-by', 'k');
 		expect(exitCode).toBe(0);
-		expect(row(stdout, 'x').slice(1, 3)).toEqual(['70,000', '3,482,500']);
-		expect(row(stdout, '**All**').slice(1, 3)).toEqual(['210,000', '10,447,500']);
+		expect(row(stdout, 'x').slice(1, 3)).toEqual(['70,000', '3,482,500.00']);
+		expect(row(stdout, '**All**').slice(1, 3)).toEqual(['210,000', '10,447,500.00']);
 		expect(stdout).toContain('The quantiles of "v" come from a random sample of 200,000 values (≈).');
 	}, 60_000);
 });

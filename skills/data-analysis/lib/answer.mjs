@@ -1,90 +1,336 @@
-/** What is said first: the figure, the groups or the rows that were asked for. */
+/** What is said first, as a person would: the figure, the groups or the rows that were asked for. */
 
-import { isAmount } from './names.mjs';
 import { sortedRows } from './analysis.mjs';
+import { isWithin, phraseOf } from './conditions.mjs';
+import { quantile } from './columns.mjs';
+import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
-import { averageOf, extremes, groupReport, ranking, rowReport, shareOf, totals } from './report.mjs';
+import { isAmount, labelOf } from './names.mjs';
+import { monthText } from './values.mjs';
+import { cell, groupReport, rowReport, share } from './report.mjs';
 
 /** So many rows are shown. */
 const MOST_ROWS = 20;
+/** So many are named in a sentence. */
+const MOST_NAMED = 8;
+/** Money that goes out and comes in: all of it, and one payment. */
+const FLOWS = { out: { all: 'spending', one: 'payment' }, in: { all: 'income', one: 'income' } };
+const WORDS = { sum: 'total', mean: 'average', median: 'median', min: 'lowest', max: 'highest' };
 
 /**
  * @param wanted as `readQuestion` gives it; of options `by`, `period`, `value` and `measure` alone
  * @param found `table` and `analysis` of the rows that are meant, `all` of the whole file (or null, where that's the same), `value`: index of the number column, or null
  * @returns `text`; `isDrawn`: a chart belongs to it; `isOfRows`: it's of the number of rows; `isWhole`: columns and statistics follow
  */
-export function answer(wanted, { details, all, table, analysis, value }) {
-	const { by, period, measure = 'sum', top, isOfKinds, isQuestion } = wanted;
+export function answer(wanted, { details, all, whole, table, analysis, value }) {
+	const { by, period, measure = 'sum', top, isOfKinds, isQuestion, isYesNo, flow, noun = 'rows' } = wanted;
 	const { columns, groups, rows } = analysis;
-	if (rows === 0) return { text: table.only ? `No row has ${table.only}.` : '', isWhole: !table.only };
-	const isOfRows = isOfKinds || value === null || Boolean(isQuestion && measure === 'count' && wanted.value === null);
+	const total = (all ?? analysis).rows;
+	const conditions = joined((wanted.conditions ?? []).filter(({ isOfFlow }) => !isOfFlow));
+	const phrases = conditions.map((each) => phraseOf(each, columns));
+	const label = labelOf((all ?? analysis).columns);
+	const named = wanted.shown ?? label;
+	const isOut = flow === 'out';
+	if (rows === 0) return { text: table.only ? nothing() : '', isWhole: !table.only };
+	const isOfRows = isOfKinds || value === null || Boolean(isQuestion && measure === 'count');
 	const shownValue = isOfRows ? null : value;
-	const count = `**${rows.toLocaleString('en-US')}** ${rows === 1 ? 'row' : 'rows'}`;
-	const of = table.only ? `Rows with ${table.only}: ` : '';
-	const said = (parts, more) => {
-		const sentence = parts.filter(Boolean).join(' ');
-		return {
-			text: [sentence && of + sentence, more].filter(Boolean).join('\n\n'),
-			isOfRows,
-			isDrawn: Boolean(wanted.isChart)
-		};
-	};
+	const scope = scopeOf(conditions);
+	const of = table.only ? ` (${rows.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} ${noun})` : '';
+	const said = (parts, more) => ({
+		text: [parts.filter(Boolean).join(' '), more].filter(Boolean).join('\n\n'),
+		isOfRows,
+		isDrawn: Boolean(wanted.isChart)
+	});
 	if (groups) return { ...ofGroups(), isDrawn: isQuestion || wanted.measure === undefined, isWhole: details };
 	const end = wanted.end ?? { min: 'low', max: 'high' }[measure];
 	if (/late|early/.test(end) && wanted.sortBy === undefined) {
 		const index = wanted.date ?? columns.findIndex(({ type }) => type === 'date');
-		return said([`${end === 'late' ? 'Latest' : 'Earliest'} ${columns[index].name}:`], rowsAt(index, end === 'late'));
+		return ofEnd(index, end === 'late', end === 'late' ? 'latest' : 'earliest');
 	}
-	if (end && value !== null && wanted.sortBy === undefined) {
-		const which = top
-			? `The ${top} rows with the ${end === 'high' ? 'highest' : 'lowest'} ${columns[value].name}:`
-			: totals(columns[value], end === 'high' ? 'max' : 'min');
-		return said([which], rowsAt(value, end === 'high'));
-	}
+	if (end && value !== null && wanted.sortBy === undefined)
+		return ofEnd(value, end === 'high', (end === 'high') !== isOut ? 'highest' : 'lowest');
+	if (wanted.isList || (isQuestion && isOfRows)) return ofRows();
 	const isPart = Boolean(wanted.isShare || table.only);
-	if (wanted.isList || (isQuestion && isOfRows)) {
-		const listed =
-			wanted.isList || table.only
-				? rowReport(columns, sortedRows(table, wanted.sortBy ?? null, wanted.isDescending, top ?? MOST_ROWS), rows)
-				: '';
-		return said(
-			[
-				`${count}${isPart ? shareOf((all ?? analysis).rows, rows) : ''}.`,
-				wanted.isList && value !== null && isAmount(columns[value].name) && totals(columns[value], measure)
-			],
-			listed
-		);
-	}
 	const isWhole = details || (wanted.measure === undefined && !isPart);
-	const part =
-		isPart && value !== null && measure === 'sum'
-			? shareOf((all ?? analysis).columns[value].numbers.sum, columns[value].numbers.sum)
-			: '';
-	const figure = said(value === null ? [] : [totals(columns[value], measure), part && `That is${part} of all.`]);
+	const figure = value === null ? said([]) : ofFigure();
 	return { ...figure, isDrawn: figure.isDrawn || isWhole, isWhole };
 
-	function ofGroups() {
-		const isLowest = wanted.end === 'low';
-		const headline = isOfKinds
-			? [
-					`**${groups.ordered(null).filter(({ keys }) => keys[0] !== MISSING_KEY).length}** different values of ${columns[by[0]].name}.`
-				]
-			: top
-				? [ranking(analysis, shownValue, measure, isLowest, top)]
-				: [
-						wanted.isOfPeriods && !isOfRows && averageOf(analysis, value, period),
-						extremes(analysis, shownValue, measure, isLowest)
-					];
-		if (table.only && !headline.some(Boolean)) headline.push(`${count}.`);
-		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !by.includes(index) ? [index] : []));
-		const shown = isOfRows ? [] : details && wanted.value === null ? numbers : [value];
-		return said(headline, groupReport(analysis, shown, shownValue, measure));
+	/** `for Category “Food” in January`: after the figure's name. */
+	function scopeOf(those) {
+		const isTime = ({ index, months }) =>
+			months && table.dates.length === 1 && /date|day|time|month/i.test(columns[index].name);
+		const others = those.filter((each) => !isTime(each)).map((each) => phraseOf(each, columns));
+		const times = those.filter(isTime).map((each) => ` ${phraseOf(each, columns, true)}`);
+		return (others.length > 0 ? ` for ${others.join(' and ')}` : '') + times.join('');
+	}
+
+	/** `since March` and `until May` are one time. */
+	function joined(all) {
+		const since = all.find(({ months, sign }) => months && sign === '>=');
+		const until = all.find(({ index, months, sign }) => months && index === since?.index && sign === '<=');
+		if (!until) return all;
+		const text =
+			since.text.replace(' since ', ' from ') + until.text.replace(`${columns[until.index].name} until`, ' to');
+		return all.flatMap((each) => (each === since ? { ...since, text } : each === until ? [] : each));
+	}
+
+	/** `has Town “Leeds”` */
+	function having(count) {
+		return `${count === 1 ? 'has' : 'have'} ${[...phrases, ...(flow && !conditions.some(({ isFlipped }) => isFlipped) ? [flowText()] : [])].join(' and ')}`;
+	}
+
+	function flowText() {
+		return `${columns[value].name} ${isOut ? 'below' : 'above'} 0`;
+	}
+
+	/** No row meets it: of someone who is named it's told what they have instead. */
+	function nothing() {
+		const own = whole && isYesNo ? ofOne(whole) : '';
+		if (own) return `No: ${own}`;
+		const none = `no row ${having(1)}.`;
+		return isYesNo ? `No: ${none}` : `N${none.slice(1)}`;
+	}
+
+	/** `Ann Lee has Paid “yes”.`, with what the row of her, who is named, has in the columns that are asked about; '' for others. */
+	function ofOne({ rows: read }) {
+		const [one, ...more] = conditions.filter(
+			({ index, cells, sign }) => index === label && cells?.length === 1 && sign === '='
+		);
+		const asked = conditions.filter((each) => each !== one);
+		if (!one || more.length > 0) return '';
+		const found = [...read()].filter(({ cells }) => cells[label]?.trim() === one.cells[0]);
+		if (found.length !== 1) return '';
+		if (asked.length === 0) return `**${cell(one.cells[0])}** is one of the ${total.toLocaleString('en-US')} ${noun}.`;
+		const has = asked.map(({ index }) => `${columns[index].name} “${cell(found[0].cells[index] ?? '')}”`);
+		return `**${cell(one.cells[0])}** has ${[...new Set(has)].join(' and ')}.`;
+	}
+
+	/** Money that goes out is told without its sign. */
+	function statOf(found, name) {
+		const raw = found.measure(isOut ? ({ min: 'max', max: 'min' }[name] ?? name) : name);
+		return isOut && raw ? subtract(ZERO, raw) : raw;
+	}
+
+	function shown(number) {
+		return columns[value].show(number);
+	}
+
+	function thingOf(index) {
+		return flow && index === value ? FLOWS[flow].one : cell(columns[index].name);
+	}
+
+	/** `total amount`, `average age`, `total spending` */
+	function nameOf(name) {
+		const thing = name === 'sum' && flow ? FLOWS[flow].all : thingOf(value);
+		return name === 'sum' && /^total\b/i.test(thing) ? thing : `${WORDS[name]} ${thing}`;
+	}
+
+	function ofFigure() {
+		const { numbers } = columns[value];
+		const kinds = Object.keys(WORDS).filter(
+			(name) => name !== 'median' && (name !== 'sum' || isAmount(columns[value].name))
+		);
+		const others = kinds
+			.filter((name) => name !== measure)
+			.map((name) => `${WORDS[name]} ${shown(statOf(numbers, name))}`);
+		if (measure === 'count')
+			return said([`**${numbers.count.toLocaleString('en-US')}** ${noun} have ${cell(columns[value].name)}${of}.`]);
+		const mark = measure === 'median' && columns[value].isSampled ? '≈' : '';
+		const number = measure === 'median' ? quantile(columns[value].sortedValues(), 0.5) : statOf(numbers, measure);
+		const wholeSum = (all ?? analysis).columns[value].numbers;
+		const isPart =
+			table.only && measure === 'sum' && compare(wholeSum.min, ZERO) >= 0 && compare(wholeSum.sum, ZERO) > 0;
+		if (isPart && wanted.isShare)
+			return said([
+				`**${share(number, wholeSum.sum)}** of the ${nameOf('sum')} is${scope} (${shown(number)} of ${shown(wholeSum.sum)}).`
+			]);
+		const { limit } = wanted;
+		const verdict = limit ? (isWithin(compare(number, limit.number), limit.sign) ? 'Yes: the' : 'No: the') : 'The';
+		const more = numbers.count > 1 ? `${numbers.count.toLocaleString('en-US')} values: ${others.join(', ')}.` : '';
+		const part = isPart ? ` That is ${share(number, wholeSum.sum)} of all.` : '';
+		const named = numbers.count === 1 && measure !== 'sum' ? thingOf(value) : nameOf(measure);
+		return said([`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`], (more + part).trim());
+	}
+
+	function ofRows() {
+		const { limit } = wanted;
+		const isListed = wanted.isList || table.only;
+		const listed = isListed ? sortedRows(table, wanted.sortBy ?? null, wanted.isDescending, top ?? MOST_ROWS) : [];
+		const list = isListed ? rowReport(columns, listed, rows) : '';
+		const count = `**${rows.toLocaleString('en-US')}**`;
+		const names = wanted.isList && table.only && rows <= MOST_NAMED ? namesIn(listed) : '';
+		const sum =
+			wanted.isList &&
+			!wanted.isOfWho &&
+			wanted.shown === undefined &&
+			!wanted.isOfAll &&
+			value !== null &&
+			isAmount(columns[value].name) &&
+			rows > 1
+				? `Their ${nameOf('sum')} is **${shown(statOf(columns[value].numbers, 'sum'))}**.`
+				: '';
+		const who = conditions.length === 1 && conditions[0].index === label && conditions[0].cells?.[0];
+		if (who && rows === 1 && wanted.shown !== undefined && wanted.shown !== label) {
+			const has = listed[0].cells[wanted.shown]?.trim();
+			const { name } = columns[wanted.shown];
+			return said(
+				[has ? `The ${name} of ${cell(who)} is **${cell(has)}**.` : `The ${name} of ${cell(who)} is missing.`],
+				list
+			);
+		}
+		const parted = `${count} of ${total.toLocaleString('en-US')} ${noun} ${having(rows)}`;
+		const isMet = wanted.isOfAll ? rows === total : true;
+		const own = isYesNo && !wanted.isOfAll && !limit ? ofOne(table) : '';
+		if (own) return said([`Yes: ${own}`], list);
+		if (limit) {
+			const isYes = isWithin(compare(decimal(rows), limit.number), limit.sign);
+			return said([`${isYes ? 'Yes' : 'No'}: ${table.only ? parted : `there are ${count} ${noun}`}.`], list);
+		}
+		if (table.only && wanted.isShare)
+			return said([`**${share(decimal(rows), decimal(total))}** of ${noun} ${having(2)} (${rows} of ${total}).`], list);
+		if (table.only) {
+			const verdict = isYesNo ? `${isMet ? 'Yes' : 'No'}: ` : '';
+			return said(
+				[`${verdict}${parted}${names ? `: ${names}` : ` (${share(decimal(rows), decimal(total))})`}.`, sum],
+				list
+			);
+		}
+		if (!wanted.isList) return said([`There are ${count} ${noun}.`], list);
+		const sorted =
+			wanted.sortBy === undefined
+				? ''
+				: `, by ${columns[wanted.sortBy].name}, ${wanted.isDescending ? 'highest' : 'lowest'} first`;
+		const some = listed.length < rows ? `${listed.length} of the` : 'all';
+		return said([`Here are ${some} ${count} ${noun}${sorted}.`], list);
+	}
+
+	/** `Ann, Bo and Cy`; '' where nothing names the rows. */
+	function namesIn(found, index = named) {
+		const isSaid = conditions.some((each) => each.index === index && each.sign === '=' && !each.isSeveral);
+		const names =
+			index === null || isSaid ? [] : [...new Set(found.map(({ cells }) => cells[index]?.trim()).filter(Boolean))];
+		return inWords(names.map(cell));
 	}
 
 	/** Those with the highest or the lowest of a column: all that have it, or the first so many. */
-	function rowsAt(index, isHigh) {
+	function ofEnd(index, isHigh, word) {
 		const found = sortedRows(table, index, isHigh, top ?? MOST_ROWS);
 		const best = top ? found : found.filter(({ cells }) => cells[index] === found[0].cells[index]);
-		return rowReport(columns, best, best.length);
+		const first = columns.findIndex(({ type }) => type === 'text');
+		const isNamed = named !== null || top || first < 0;
+		const few = named === index || best.length > MOST_NAMED ? '' : namesIn(best, isNamed ? named : first);
+		const names = few && !isNamed ? ` (${columns[first].name} ${few})` : few && `: ${few}`;
+		const own = columns[index].isNumber ? null : best[0].cells[index].trim();
+		const thing = thingOf(index);
+		const figure = own ?? shown(statOf(columns[index].numbers, word === 'highest' ? 'max' : 'min'));
+		const scope = scopeOf(conditions.filter((each) => each.index !== index || each.months));
+		const lead = top
+			? `${few ? 'The' : 'Here are the'} ${best.length} ${noun} with the ${word} ${thing}${scope}${few ? ` are ${few}` : ''}.`
+			: `The ${word} ${thing}${scope} is **${figure}**${names}.`;
+		return said([lead], rowReport(columns, best, best.length));
 	}
+
+	function ofGroups() {
+		const [first] = groups.ordered(null);
+		if (isQuestion && rows === 1 && by.length === 1 && !period && !isOfKinds && measure !== 'count')
+			return said(
+				[`The ${cell(columns[by[0]].name)}${scope} is **${cell(first.label)}**.`],
+				rowReport(columns, sortedRows(table, null, false, 1), 1)
+			);
+		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !by.includes(index) ? [index] : []));
+		const tables = isOfRows ? [] : details && wanted.value === null ? numbers : [value];
+		return said(headlines(), groupReport(analysis, tables, shownValue, measure));
+	}
+
+	/** `January 2025` for 2025-01. */
+	function keyText(key) {
+		return cell(monthText(key) ?? key);
+	}
+
+	function headlines() {
+		const sizes = groups.ordered(shownValue, measure).flatMap(({ keys, label: key, rows: count, sums }) => {
+			const size = shownValue === null ? decimal(count) : statOf(sums[value], measure);
+			// What has no name is no winner.
+			return size && !keys.includes(MISSING_KEY) ? [{ key, size }] : [];
+		});
+		if (isOfKinds) {
+			const names = sizes.length > MOST_NAMED ? '' : `: ${inWords(sizes.map(({ key }) => keyText(key)))}`;
+			return [`There are **${sizes.length}** different values of ${columns[by[0]].name}${scope}${names}.`];
+		}
+		if (sizes.length === 0) return [];
+		const isOfCount = shownValue === null || measure === 'count';
+		const isSingle = groups.ordered(null).every(({ rows: count }) => count === 1);
+		const text = (size) => (isOfCount ? size.units.toLocaleString('en-US') : shown(size));
+		const thing = isOfCount
+			? `number of ${noun}`
+			: measure === 'min' || measure === 'max' || (measure === 'sum' && isSingle && !flow)
+				? cell(columns[value].name)
+				: nameOf(measure);
+		const isLowest =
+			measure === 'min' || (measure !== 'max' && (wanted.end === 'low') !== isOut && Boolean(wanted.end));
+		const ordered = sizes.toSorted((one, other) => compare(other.size, one.size) * (isLowest ? -1 : 1));
+		const bold = ({ key, size }) => `**${keyText(key)}** (${text(size)})`;
+		if (top)
+			return [
+				`The ${Math.min(top, ordered.length)} with the ${isLowest ? 'lowest' : 'highest'} ${thing}${scope} are ${inWords(ordered.slice(0, top).map(bold))}.`
+			];
+		const average = wanted.isOfPeriods && !isOfRows && averageText();
+		const [first] = ordered;
+		const last = ordered.at(-1);
+		if (ordered.length === 1)
+			return [
+				average,
+				`The ${thing}${scope} is **${text(first.size)}** for ${keyText(first.key)}, and there is no other.`
+			];
+		if (compare(first.size, last.size) === 0)
+			return [
+				average,
+				`The ${thing}${scope} is the same for ${ordered.length > MOST_NAMED ? `all ${ordered.length}` : inWords(ordered.map(({ key }) => keyText(key)))}: **${text(first.size)}**.`
+			];
+		const pair = pairOf(sizes);
+		if (pair) return [pair(thing, text)];
+		const those = (size) => {
+			const same = ordered.filter((each) => compare(each.size, size) === 0).map(({ key }) => `**${keyText(key)}**`);
+			const rest = same.length > 3 ? [`${same.length - 3} more`] : [];
+			return { names: inWords([...same.slice(0, 3), ...rest]), has: same.length === 1 ? 'has' : 'have' };
+		};
+		const [top1, bottom] = [those(first.size), those(last.size)];
+		const [high, low] = isLowest ? ['lowest', 'highest'] : ['highest', 'lowest'];
+		// Of the highest or lowest of each group, one is the highest of all; of the others that says nothing.
+		const other = /min|max/.test(measure) ? '' : `, ${bottom.names} the ${low} (${text(last.size)})`;
+		return [average, `${top1.names} ${top1.has} the ${high} ${thing}${scope} (${text(first.size)})${other}.`];
+	}
+
+	/** What a month or year has on average, which the average of its rows doesn't say. */
+	function averageText() {
+		const count = groups.ordered(null).length;
+		const each = divide(statOf(columns[value].numbers, 'sum'), decimal(count));
+		const thing = flow ? FLOWS[flow].all : cell(columns[value].name);
+		return `The average ${thing} per ${period}${scope} is **${shown(each)}** (${count} ${count === 1 ? period : `${period}s`}).`;
+	}
+
+	/** Of two that are compared, what the first has more than the second; null where it isn't two. */
+	function pairOf(sizes) {
+		const { pair } = wanted;
+		if (!pair || sizes.length !== 2 || wanted.isOfPeriods) return null;
+		const at = (one) =>
+			sizes.find(({ key }) => key.toLowerCase() === one.toLowerCase() || (one.startsWith('-') && key.endsWith(one)));
+		const named = pair.map(at);
+		if (named.includes(undefined) || named[0] === named[1]) return null;
+		const isMore = compare(named[0].size, named[1].size) > 0;
+		// Which of both is asked for stands first, unless the question names one before the other.
+		const [one, other] = wanted.isThan || isMore !== wanted.isLess ? named : named.toReversed();
+		const isHigher = compare(one.size, other.size) > 0;
+		const verdict = isYesNo && wanted.isThan ? (isHigher !== wanted.isLess ? 'Yes: the' : 'No: the') : 'The';
+		const by = subtract(isHigher ? one.size : other.size, isHigher ? other.size : one.size);
+		// What is compared is told by its names.
+		const rest = scopeOf(conditions.filter(({ isSeveral }) => !isSeveral));
+		return (thing, text) =>
+			`${verdict} ${thing}${rest} is **${text(by)}** ${isHigher ? 'higher' : 'lower'} for **${keyText(one.key)}** (${text(one.size)}) than for **${keyText(other.key)}** (${text(other.size)}).`;
+	}
+}
+
+/** `Ann, Bo and Cy` */
+function inWords(names) {
+	return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

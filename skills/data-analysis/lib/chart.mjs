@@ -2,7 +2,8 @@
 
 import { barChart, roundStep } from './bar-chart.mjs';
 import { decimal, grouped, plain, toNumber } from './decimal.mjs';
-import { capitalized, measured } from './report.mjs';
+import { measured } from './report.mjs';
+import { capitalized } from './values.mjs';
 
 const MOST_BARS = 30;
 const BINS = 10;
@@ -10,16 +11,19 @@ const BINS = 10;
 /** `{ title, svg }`. `value` is the index of a number column, or null. */
 export function chartOf(analysis, value, measure, tableName) {
 	const column = value === null ? null : analysis.columns[value];
-	const chart = analysis.groups
-		? byGroup(analysis.groups, value, column, measure)
-		: column
-			? bySize(column)
-			: byColumn(analysis.columns);
+	const chart = {
+		show: grouped,
+		...(analysis.groups
+			? byGroup(analysis.groups, value, column, measure)
+			: column
+				? bySize(column)
+				: byColumn(analysis.columns))
+	};
 	const title = capitalized(chart.title);
 	const rows = `${analysis.rows} ${analysis.rows === 1 ? 'row' : 'rows'}`;
 	const subtitle = `${chart.subtitle} · ${rows} of ${tableName}`;
 	const bars = chart.bars.map(({ label, value }) => {
-		return { label, number: toNumber(value), text: grouped(value, chart.places) };
+		return { label, number: toNumber(value), text: chart.show(value) };
 	});
 	return { title, svg: barChart({ ...chart, title, subtitle, bars }) };
 }
@@ -31,7 +35,8 @@ function byGroup(groups, value, column, measure) {
 	const all = found.filter((bar) => bar.value !== null);
 	const inOrder = groups.isInOrder;
 	const bars = all.length <= MOST_BARS ? all : inOrder ? all.slice(-MOST_BARS) : all.slice(0, MOST_BARS);
-	const some = bars.length < all.length ? `, the ${inOrder ? 'last' : 'largest'} ${MOST_BARS} of ${all.length} groups` : '';
+	const some =
+		bars.length < all.length ? `, the ${inOrder ? 'last' : 'largest'} ${MOST_BARS} of ${all.length} groups` : '';
 	const labelAxis = groups.title;
 	if (!column)
 		return { title: `Rows by ${labelAxis}`, subtitle: `Number of rows${some}`, valueAxis: 'rows', labelAxis, bars };
@@ -41,7 +46,7 @@ function byGroup(groups, value, column, measure) {
 		valueAxis: `${column.name} (${measure === 'mean' ? 'average' : measure})`,
 		labelAxis,
 		bars,
-		places: measure === 'mean' ? column.places : undefined
+		show: (number) => (measure === 'count' ? grouped(number) : column.show(number))
 	};
 }
 

@@ -1,7 +1,7 @@
 /** One column summed up while its cells go by: type, missing cells, values, statistics. */
 
-import { add, compare, decimal, divide, multiply, subtract, toNumber, ZERO } from './decimal.mjs';
-import { isMissing, parseDate, parseNumber } from './values.mjs';
+import { add, compare, decimal, divide, grouped, multiply, subtract, toNumber, ZERO } from './decimal.mjs';
+import { isMissing, parseDate, parseNumber, signOf } from './values.mjs';
 
 export const MOST_QUANTILE_VALUES = 200_000;
 const MOST_DIFFERENT_VALUES = 10_000;
@@ -44,6 +44,8 @@ export class Column {
 	#booleans = 0;
 	#squares = ZERO;
 	#decimals = 0;
+	/** What each number has before and behind it; nothing where that differs. */
+	#sign = null;
 	#values = [];
 	#random = randomNumbers();
 	#numberOf;
@@ -67,12 +69,13 @@ export class Column {
 		if (times !== undefined) this.counts.set(text, times + 1);
 		else if (this.counts.size < MOST_DIFFERENT_VALUES) this.counts.set(text, 1);
 		else this.hasMoreValues = true;
-		if (number) this.#addNumber(number);
+		if (number) this.#addNumber(number, signOf(text));
 		else this.#addOther(text);
 		return number;
 	}
 
-	#addNumber(number) {
+	#addNumber(number, sign) {
+		this.#sign = this.#sign === null || this.#sign === sign ? sign : '|';
 		this.numbers.add(number);
 		this.#squares = add(this.#squares, multiply(number, number));
 		this.#decimals = Math.max(this.#decimals, number.scale);
@@ -110,6 +113,23 @@ export class Column {
 	/** Digits after the point for what has to be rounded: means, quantiles, deviations. */
 	get places() {
 		return Math.max(2, this.#decimals);
+	}
+
+	/** Of some of the rows, figures look as those of all do. */
+	showLike(other) {
+		this.#decimals = other.#decimals;
+		this.#sign = other.#sign;
+	}
+
+	/** A figure as the cells have it: cents with both digits, and the sign that all of them have. */
+	show(number) {
+		const [before, after] = (this.#sign ?? '|').split('|');
+		const text = grouped(number, this.places);
+		const [digits, minus] = text.startsWith('-') ? [text.slice(1), '-'] : [text, ''];
+		const [whole, part = ''] = digits.split('.');
+		const isOfCents = this.#decimals === 2 || (part !== '' && /[$€£¥]/.test(before + after));
+		const isShort = isOfCents && !digits.includes('e');
+		return `${minus}${before}${isShort ? `${whole}.${part.padEnd(2, '0')}` : digits}${after}`;
 	}
 
 	get isSampled() {

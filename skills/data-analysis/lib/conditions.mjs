@@ -3,7 +3,7 @@
 import { compare } from './decimal.mjs';
 import { UsageError } from './errors.mjs';
 import { columnIndex } from './names.mjs';
-import { monthNumber, parseDate, parseNumber, periodKey } from './values.mjs';
+import { capitalized, monthNumber, parseDate, parseNumber, periodKey } from './values.mjs';
 
 const SIGN_WORDS = { '!=': 'not', '>': 'over', '<': 'under', '>=': 'at least', '<=': 'at most' };
 const DATE_WORDS = { '!=': 'not', '>': 'after', '<': 'before', '>=': 'since', '<=': 'until' };
@@ -14,6 +14,21 @@ const MONTHS =
 /** `category Food`, `amount over 200`, `date since February`. */
 export function conditionText(name, sign, what, isDate = false) {
 	return [name, (isDate ? DATE_WORDS : SIGN_WORDS)[sign], what].filter(Boolean).join(' ');
+}
+
+/** As a sentence has it: `Category “Food”`, `Date in March`, or, of a time, `in March` alone. */
+export function phraseOf({ index, sign, cells, months, text }, columns, isBare = false) {
+	const { name } = columns[index];
+	if (months) {
+		const when = text
+			.replace(`${name} `, '')
+			.replace(/\p{Ll}{3,}/gu, (word) => (monthNumber(word) ? capitalized(word) : word));
+		const at = sign !== '=' ? '' : months.some((key) => key.length > 4 && key.length !== 7) ? 'on ' : 'in ';
+		return `${isBare ? '' : `${name} `}${at}${when}`;
+	}
+	// `no Table`
+	if (!cells || cells.includes('')) return text;
+	return `${name} ${sign === '=' ? '' : 'not '}${cells.map((cell) => `“${cell}”`).join(' or ')}`;
 }
 
 /** The months and years in a sentence of small letters: `{ text, at, months }`, where `months` starts a date: 2025, 2025-01, 2025-01-31, or `-01` of any year. */
@@ -120,7 +135,7 @@ function inTurn(one, other) {
 	return one < other ? -1 : Number(one > other);
 }
 
-function isWithin(order, sign) {
+export function isWithin(order, sign) {
 	return { '=': order === 0, '!=': order !== 0, '>': order > 0, '<': order < 0, '>=': order >= 0, '<=': order <= 0 }[
 		sign
 	];

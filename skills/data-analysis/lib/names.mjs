@@ -58,7 +58,7 @@ export function simplify(name) {
 const IDS =
 	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|table|shelf|room|seat|group|team|week|page)$/;
 const LEVELS =
-	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|pace|rank)$/;
+	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance)$/;
 const PIECES = /^(units?|quantity|qty|pieces|count)$/;
 
 /** `id`, `level` (an age, a price, a mark), `pieces` (a quantity) or `amount`. */
@@ -82,6 +82,25 @@ export function likelyValue(columns, numbers) {
 	return amounts.find((index) => columns[index].hasDecimals) ?? amounts[0] ?? null;
 }
 
+/** A column of those who do something. */
+export const WHO =
+	/(name|customer|client|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver)s?$/i;
+const NAMING = /^(name|title|description|item|product|what|book|film|event)$/;
+
+/** The column that names the rows: one of names, else one of texts that are all different; null where there is none. */
+export function labelOf(columns) {
+	const texts = columns.flatMap(({ type }, index) => (type === 'text' ? [index] : []));
+	const isUnique = (index) => columns[index].missing === 0 && columns[index].counts.size === columns[index].filled;
+	const isName = (index) => NAMING.test(simplify(columns[index].name));
+	const ways = [
+		(index) => isName(index) && isUnique(index),
+		(index) => WHO.test(columns[index].name),
+		isName,
+		isUnique
+	];
+	return ways.map((is) => texts.find(is)).find((index) => index !== undefined) ?? null;
+}
+
 /** Without the ending that a number or a tense gives it. */
 export function stem(word) {
 	return word
@@ -97,6 +116,13 @@ export function stem(word) {
 export function namedColumns(said, columns) {
 	const tokens = [...said.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: text, index }) => ({ text, at: index }));
 	const found = [];
+	// `full` is a kind of member where there is such a cell, and no `Full Name`.
+	const cells = new Set(
+		columns.flatMap(({ type, counts }) =>
+			type === 'text' ? [...counts.keys()].map((each) => stem(each.toLowerCase())) : []
+		)
+	);
+	const isCellOf = (text) => cells.has(stem(text));
 	const order = columns
 		.map(({ name }, index) => ({ index, parts: name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [] }))
 		.sort((one, other) => other.parts.length - one.parts.length);
@@ -125,7 +151,8 @@ export function namedColumns(said, columns) {
 					!ROW_NOUNS.has(stem(text)) &&
 					parts.some((part) => stem(part) === stem(text)) &&
 					isOnly({ text }) &&
-					found.every((each) => at >= each.at + each.text.length || at + text.length <= each.at)
+					found.every((each) => at >= each.at + each.text.length || at + text.length <= each.at) &&
+					(columns[index].isNumber || !isCellOf(text))
 			);
 			if (token && parts.length > 1 && found.every((each) => each.index !== index))
 				found.push({ index, at: token.at, text: token.text });

@@ -1,8 +1,8 @@
 /** Turns a question into what the script can do: which rows it wants, what to group them by, and which number to look at. */
 
-import { compare, ZERO } from './decimal.mjs';
+import { compare, plain, subtract, ZERO } from './decimal.mjs';
 import { conditionText, monthsIn } from './conditions.mjs';
-import { isAmount, likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem } from './names.mjs';
+import { isAmount, labelOf, likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
 import { kindsOf } from './report.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 
@@ -25,7 +25,7 @@ const AGES = { high: /\b(oldest|eldest)\b/, low: /\byoungest\b/ };
 const TOGETHER = /\b(together|combined|altogether|in total)\b/;
 /** Of several kinds, each is looked at by itself. */
 const COMPARING =
-	/\b(more|less|fewer|compared?|comparison|vs|versus|difference|than|which|most|least|highest|lowest)\b/;
+	/\b(more|less|fewer|higher|bigger|larger|greater|lower|smaller|cheaper|compared?|comparison|vs|versus|difference|than|which|most|least|highest|lowest)\b/;
 const EACH = /\b(each|per|every)\b/;
 /** What is added up though it can be counted. */
 const OF_MONEY = /^(sale|expense|payment|bill|invoice|spend|spending|cost)s?$/;
@@ -34,16 +34,17 @@ const PRICES = /\b(cheapest|expensive|dearest|priciest|price|prices)\b/;
 /** Columns of money. */
 const OF_COIN =
 	/amount|price|cost|revenue|sales|total|paid|spent|spend|value|income|fee|balance|turnover|budget|salary|rent|bill|debit|credit|money|payment|eur|usd|gbp|[$€£]/i;
+const FLIPPED = { '>': '<', '<': '>', '>=': '<=', '<=': '>=', '=': '=' };
 /** In a column with both signs: what goes out, and what comes in. */
-const GOING_OUT = /\b(spen[dt]\w*|expenses?|costs?|pay|paid|purchases?|buy|buys|bought)\b/;
+const GOING_OUT = /\b(spen[dt]\w*|expenses?|expensive|cheapest|costs?|pay|paid|payments?|purchases?|buy|buys|bought)\b/;
+/** Of people. */
+const BIRTH = /birth|born|dob/i;
+const OF_BIRTH = /\b(oldest|eldest|youngest|born|birthdays?)\b/;
 const COMING_IN = /\b(earn\w*|income|came in|comes in|received?|(?:get|got) paid|deposits?)\b/;
 const RATINGS = /rating|score|stars?|grade|mark/i;
 /** `oldest first` */
 const DIRECTION =
 	/\b(oldest|youngest|highest|lowest|biggest|largest|smallest|newest|latest|earliest|cheapest|longest|shortest|most expensive|best|worst)( ones?)? first\b/;
-/** A column of those who do something. */
-const WHO =
-	/(name|customer|client|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver)s?$/i;
 /** `table 3` */
 const A_VALUE = /^ (?:is |= ?|no |number )?(\d+)\b/;
 const A_YEAR = /^(19|20)\d\d$/;
@@ -54,8 +55,20 @@ const TIME =
 	/^(yesterday|today|tomorrow|tonight|now|ago|daily|(week|weekday|weekend|day|month|quarter|year|time|morning|evening|night)s?)$/;
 const MISSING = ['', 'na', 'n/a', 'nan', 'null', '-', '--'];
 const IS_MISSING = /\b(missing|empty|blank)\b/;
-const MORE = /\bmore\b/;
-const LESS = /\b(less|fewer)\b/;
+const MORE = /\b(more|higher|bigger|larger|greater)\b/;
+const LESS = /\b(less|fewer|lower|smaller|cheaper)\b/;
+/** A question for yes or no. */
+const YES_NO =
+	/^ ((and|but|so|ok|okay) )*(is|are|was|were|do|does|did|has|have|had) (?!(a|the|an?other) (chart|graph|list|count|look))/;
+const ASKING = /\b(how|which|what|who|whom|whose|when|where|list|show)\b/;
+const OF_ALL = /\b(?<!at )(all|every|everyone|everybody)\b/;
+/** What a total is asked of, unless it's of one among many. */
+const ADDING = /\b(spen[dt]|earn\w*|sell|sold|sells|make|made|cost|costs)\b/;
+const OF_ONE = /\b(ever|any\w*|some\w*|one|single|once)\b/;
+/** Nothing by themselves, unless a cell is called so. */
+const EMPTY = /\b(any(thing|where)|something|among)\b/g;
+/** Goes on with what was asked before. */
+const FOLLOWING = /^ (and|what about|how about) /;
 /** Right before what isn't meant, small words aside. */
 const NOT =
 	/(\b(not|never|no|without|except|excluding|neither|other than|not counting|has to|have to|had to|must|needs? to)|n't)( (been|yet|have|has|had|is|are|the|for|from|in|of|at|on|to|a))*$/;
@@ -124,6 +137,11 @@ function goOn(before, next) {
 		conditions,
 		by,
 		period: next.by.length > 0 ? next.period : before.period,
+		// Yes or no only what asks for it, or goes on with such.
+		isYesNo: next.isYesNo || (before.isYesNo && next.isFollowing),
+		isOfAll: next.isOfAll || (before.isOfAll && next.isFollowing),
+		limit: next.limit ?? (next.isFollowing ? before.limit : undefined),
+		shown: next.shown ?? (next.isFollowing ? before.shown : undefined),
 		isList: next.isList || (before.isList && next.measure === undefined),
 		isOverview: false
 	};
@@ -148,9 +166,17 @@ function readLine(line, table, columns) {
 	const rated = levels.find((index) => RATINGS.test(columns[index].name));
 	const isOfRating = rated !== undefined && /\b(best|worst|favou?rite)\b/.test(said);
 	const dates = columns.flatMap(({ type }, index) => (type === 'date' ? [index] : []));
-	const date = named.find(({ index }) => dates.includes(index))?.index ?? dates[0];
+	const birth = dates.find((index) => BIRTH.test(columns[index].name));
+	const isOfBirth = birth !== undefined && age === undefined && OF_BIRTH.test(said);
+	const date =
+		named.find(({ index }) => dates.includes(index))?.index ??
+		(isOfBirth ? birth : (dates.find((index) => index !== birth) ?? birth));
 	const amount = likelyValue(columns, numbers);
 
+	// One row a day.
+	const isDaily =
+		date !== undefined && columns[date].counts.size === columns[date].filled && columns[date].missing === 0;
+	if (isDaily && !/\bdays? (since|ago|until|between|left|later)\b/.test(said)) sentence.nouns.add('day');
 	const top = readTop(sentence);
 	const direction = DIRECTION.exec(said)?.[1];
 	sentence.takeAll(/(?<=\b(est|one|ones|worst|expensive) )first\b/g, () => direction !== undefined);
@@ -159,12 +185,17 @@ function readLine(line, table, columns) {
 	const limited = /\d (items?|units?|pieces)\b/.test(said)
 		? pieces
 		: (namedNumber ?? amount ?? (levels.length === 1 ? levels[0] : undefined));
-	const conditions = [
-		...readLimits(sentence, columns, limited, age, table.decimalComma, date !== undefined && namedNumber === undefined),
-		...readMonths(sentence, columns, date),
-		...readCells(sentence, columns, named)
-	];
-	const { by, flags, isOfKinds, sortedBy } = readColumns(sentence, columns, named, conditions);
+	const isYesNo = YES_NO.test(said) && !ASKING.test(said);
+	const isRowNoun = (word, at) =>
+		(ROW_NOUNS.has(stem(word)) || sentence.nouns.has(stem(word))) &&
+		named.every((each) => each.at !== at || !columns[each.index].isNumber);
+	const { limits, limitsOfRows } = readLimits(sentence, columns, limited, age, table.decimalComma, {
+		hasDates: date !== undefined && namedNumber === undefined,
+		isRowNoun: pieces !== undefined && limited === pieces ? () => false : isRowNoun
+	});
+	const conditions = [...limits, ...readMonths(sentence, columns, date), ...readCells(sentence, columns, named)];
+	const { by, flags, isOfKinds, sortedBy, shown: own } = readColumns(sentence, columns, named, conditions);
+	const shown = own ?? readShown(sentence, columns, named, by);
 	conditions.push(...flags);
 	const isListed = /\b(list|show)\b/.test(said);
 	const compared = isListed || !COMPARING.test(said) ? undefined : conditions.find(({ isSeveral }) => isSeveral);
@@ -189,7 +220,10 @@ function readLine(line, table, columns) {
 		/\b(how many|number of)$/.test(sentence.before(named.find(({ index }) => index === namedNumber).at));
 	const isShare = /\b(share|percent|percentage|proportion)\b|%/.test(said);
 	const isSomeLevel =
-		amount === null && levels.length === 1 && (/mean|median/.test(meant) || LOW.test(said) || HIGH.test(said));
+		meant !== 'count' &&
+		amount === null &&
+		levels.length === 1 &&
+		(/mean|median/.test(meant) || LOW.test(said) || HIGH.test(said));
 	const value = ofNumber ?? (isOfPieces ? pieces : isSomeLevel ? levels[0] : null);
 	const isLevel = value !== null && sortOf(columns[value].name) === 'level';
 	const isOfMoney = MONEY.test(said);
@@ -198,7 +232,10 @@ function readLine(line, table, columns) {
 		!direction;
 	const dated = readEnd(sentence, date !== undefined && by.length === 0 && !ageEnd && !direction, compared);
 	const isFlipped = /low|high/.test(dated) && GOING_OUT.test(said) && hasBothSigns(columns[ofNumber ?? amount]);
-	const end = ageEnd ?? (isFlipped ? { low: 'high', high: 'low' }[dated] : dated);
+	const end =
+		ageEnd ??
+		(isOfBirth && AGES.low.test(said) ? 'late' : undefined) ??
+		(isFlipped ? { low: 'high', high: 'low' }[dated] : dated);
 	const kinds = kindsOf(columns);
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
 	// “What did I spend most on?” asks for a kind, not for a row; so does “who has the most orders?”.
@@ -213,13 +250,65 @@ function readLine(line, table, columns) {
 			index: signed,
 			sign: isIn ? '>' : '<',
 			number: ZERO,
+			isOfFlow: true,
 			text: `${columns[signed].name} ${isIn ? 'above' : 'below'} 0`
 		});
 	const shownEnd = end ?? (isOut && by.length > 0 ? 'low' : undefined);
 	const isSorted = sortedBy !== undefined || (direction !== undefined && by.length === 0);
 	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
 	sentence.takeAll(new RegExp(COMING_IN, 'g'), () => isIn);
+	sentence.takeAll(new RegExp(GOING_OUT, 'g'), () => isOut);
+	sentence.takeAll(/\bsingle\b/g, () => /\b(\p{L}+est|expensive|any|every|one|a) single\b/u.test(said));
+	sentence.takeAll(/\bdifference\b/g, () => pairIn(compared) !== undefined);
+	for (const { index, at, text } of named)
+		sentence.takeAll(
+			/\b(types?|sorts?|groups?)\b/g,
+			(_, place) => place === at + text.length + 1 && !columns[index].isNumber
+		);
+	const isCoin = amount !== null && OF_COIN.test(columns[amount].name);
+	sentence.takeAll(/\b(revenue|turnover|takings)\b/g, () => isCoin && !hasSigns);
 	const unknown = unknownIn(sentence);
+	if (meant === 'count' && /\b(average|mean|avg)\b/.test(said)) unknown.push('average');
+	// Whether it's the most, or so for each, is no question of which rows there are.
+	const isCompared = pairIn(compared) !== undefined;
+	if (isYesNo && !isCompared)
+		unknown.push(
+			...(end ? [LOW, HIGH, LATE, EARLY] : by.length > 0 ? [EACH] : []).flatMap((each) => each.exec(said)?.[0] ?? [])
+		);
+	// `How many days did it rain?` is not of days that have a figure.
+	const isOfFilled = meant === 'count' && namedNumber !== undefined && !isOfSum && !isOfPieces && by.length === 0;
+	if (isOfFilled && conditions.every(({ index }) => index !== namedNumber))
+		unknown.push(named.find(({ index }) => index === namedNumber).text);
+	// Which of several columns of numbers a limit is for is only clear of money.
+	const isGuess = ({ index, number, isOfFlow }) =>
+		number &&
+		!isOfFlow &&
+		index === amount &&
+		limited !== pieces &&
+		index !== namedNumber &&
+		!OF_COIN.test(columns[index].name);
+	if (numbers.filter((index) => sortOf(columns[index].name) !== 'id').length > 1)
+		unknown.push(...conditions.filter(isGuess).map(({ said: words }) => words));
+	// `Did I spend more than 500 on food?` is of a total.
+	const isOfFigure = /sum|mean|median/.test(meant) || (ADDING.test(said) && !OF_ONE.test(said));
+	const limiting =
+		isYesNo && isOfFigure
+			? conditions.filter(({ index, number, isOfFlow }) => number && !isOfFlow && index === (value ?? amount))
+			: [];
+	const [limit, ...moreLimits] = [...limiting, ...limitsOfRows];
+	conditions.splice(0, Infinity, ...conditions.filter((each) => !limiting.includes(each)));
+	// `payments over 100` are below -100.
+	for (const each of isOut ? conditions : [])
+		if (each.number && each.index === signed && !each.isOfFlow) {
+			const [number, sign] = [subtract(ZERO, each.number), FLIPPED[each.sign]];
+			Object.assign(each, {
+				number,
+				sign,
+				isFlipped: true,
+				text: conditionText(columns[signed].name, sign, plain(number))
+			});
+		}
+	if (limit && (moreLimits.length > 0 || by.length > 0 || !isYesNo)) unknown.push(limit.said);
 	// What would be answered with something else is refused: shares of a part, limits of a sum, both ends, money where there's but a quantity.
 	if (isShare && (conditions.length > 1 || by.length > 0) && conditions.length > 0) unknown.push('percentage');
 	if (by.length > 0 && conditions.some(({ number }) => number) && TOGETHER.test(said)) unknown.push('in total');
@@ -227,8 +316,7 @@ function readLine(line, table, columns) {
 	// `How much is a ticket?` asks for a price.
 	const [, priced] = /\bhow much (?:is|are|does) (?:a|an|the|one) (\p{L}+)/u.exec(said) ?? [];
 	if (priced && price === undefined && conditions.length === 0 && named.length === 0) unknown.push(priced);
-	if (isOfMoney && value === null && amount !== null && !OF_COIN.test(columns[amount].name))
-		unknown.push(MONEY.exec(said)[0]);
+	if (isOfMoney && value === null && amount !== null && !isCoin) unknown.push(MONEY.exec(said)[0]);
 	// Of a month there's one total, and the average is that of all months.
 	const isOfPeriods = meant === 'mean' && period !== undefined && !isLevel;
 	const ofEnds = { high: 'max', low: 'min' }[end];
@@ -237,6 +325,9 @@ function readLine(line, table, columns) {
 		ofEnds &&
 		meant === undefined &&
 		(isLevel ? isOfPrice || EACH.test(said) : EACH.test(said) && period === undefined);
+	const isOfAll = isYesNo && OF_ALL.test(said);
+	const isVerdict = isYesNo && (!isOfAll || conditions.length === 1) && (limit !== undefined || measured === undefined);
+	const isOfBeing = isVerdict && !limit && !end && by.length === 0 && conditions.length > 0;
 	const isOfRows =
 		isShare &&
 		by.length === 0 &&
@@ -251,25 +342,82 @@ function readLine(line, table, columns) {
 		measure:
 			isOfPeriods || isOfPieces || isOfSum
 				? 'sum'
-				: isOfRows
+				: isOfRows || isOfBeing || (limit === limitsOfRows[0] && limit)
 					? 'count'
-					: (meant ?? (isOfEnds ? ofEnds : isLevel && by.length > 0 ? 'mean' : undefined)),
+					: (meant ??
+						(isOfEnds
+							? ofEnds
+							: isLevel && (by.length > 0 || (!end && conditions.every(({ index }) => index !== value)))
+								? 'mean'
+								: undefined)),
 		end: shownEnd,
 		top,
 		isOfKinds,
 		isOfPeriods,
-		isOfMoney,
+		isOfMoney: isOfMoney && !isOfBeing,
 		isShare,
+		isYesNo: isVerdict,
+		isOfAll,
+		isFollowing: FOLLOWING.test(said) && !measured,
+		limit,
+		flow: isOut ? 'out' : isIn ? 'in' : undefined,
+		pair: pairIn(compared),
+		isThan: /\bthan (?![$€£¥]?\d)/.test(said),
+		isLess: LESS.test(said),
+		shown,
+		isOfWho: /\b(who|whom|whose|names?)\b/.test(said),
+		noun: isDaily && /\bdays\b/.test(said) ? 'days' : nounOf(sentence, named),
 		sortBy: isSorted ? (sortedBy ?? value ?? (/new|late|earl/.test(direction) ? date : (age ?? amount))) : undefined,
 		isDescending:
 			/^(oldest|highest|biggest|largest|newest|latest|longest|most|best)/.test(direction ?? '') ||
 			(sortedBy !== undefined && !direction && top !== undefined),
-		isList: isListed || isSorted || (meant === undefined && /\b(who|whom|which ones|when)\b/.test(said)),
+		isList:
+			isListed ||
+			isSorted ||
+			isOfBeing ||
+			shown !== undefined ||
+			(meant === undefined && /\b(who|whom|which ones|when)\b/.test(said)),
 		isChart: /\b(draw|chart|graph|plot|diagram|pie|visuali[sz]e|bars?)\b/.test(said),
 		isPie: /\bpie\b/.test(said),
 		isOverview: /\b(summar\w+|describe|analy[sz]e|overview|statistics)\b/.test(said),
 		unknown: [...new Set(unknown)]
 	};
+}
+
+/** `their names?`: the column of names isn't grouped by, but shown. */
+function readShown({ said }, columns, named, by) {
+	const isPlain = ![
+		...Object.values(PERIODS),
+		HIGH,
+		LOW,
+		EACH,
+		COMPARING,
+		...MEASURES.map(([, pattern]) => pattern)
+	].some((pattern) => new RegExp(pattern.source).test(said));
+	const [at, ...others] = by;
+	if (at === undefined || others.length > 0 || !isPlain || named.some(({ index }) => columns[index].isNumber))
+		return undefined;
+	const { name, counts, filled } = columns[at];
+	if (counts.size < filled && !WHO.test(name) && !/\b(their|its|them)\b/.test(said)) return undefined;
+	by.length = 0;
+	return at;
+}
+
+/** Two that are compared, in the order of the sentence. */
+function pairIn({ cells, ends, months } = {}) {
+	const two = cells?.toSorted((one, other) => ends[cells.indexOf(one)] - ends[cells.indexOf(other)]) ?? months;
+	return two?.length === 2 ? two : undefined;
+}
+
+/** What the rows are, by the name of the file, else as the question calls them. */
+function nounOf({ said, nouns }, named) {
+	const isColumn = (at) => named.some((each) => at >= each.at && at < each.at + each.text.length);
+	const isNoun = (word) => ROW_NOUNS.has(stem(word)) && (/s$/.test(word) || word === 'people');
+	const own = [...nouns].find((word) => ROW_NOUNS.has(word) && !/person|people|row|entry|record|item/.test(word));
+	if (own) return own.endsWith('y') ? `${own.slice(0, -1)}ies` : `${own}s`;
+	return [...said.matchAll(/\p{L}+/gu)].find(
+		({ 0: word, index }) => isNoun(word) && !isColumn(index) && !/^(items|sales)$/.test(word)
+	)?.[0];
 }
 
 /** Does money go out and come in? */
@@ -329,7 +477,7 @@ function sentenceOf(line, fileName) {
 }
 
 /** `over 100`, `between 5 and 10`: limits of the column that is named, else of the likeliest one. */
-function readLimits(sentence, columns, likely, age, decimalComma, hasDates) {
+function readLimits(sentence, columns, likely, age, decimalComma, { hasDates, isRowNoun }) {
 	const { said } = sentence;
 	const range = new RegExp(` between ${NUMBER} and ${NUMBER}(?![\\d-])`).exec(said);
 	const limits = range
@@ -344,9 +492,17 @@ function readLimits(sentence, columns, likely, age, decimalComma, hasDates) {
 					found
 				])
 			);
-	return limits.flatMap(([sign, digits, { 0: text, index: at }]) => {
+	const limitsOfRows = [];
+	const found = limits.flatMap(([sign, digits, { 0: text, index: at }]) => {
 		const number = parseNumber(digits, decimalComma);
 		const index = /older|younger/.test(text) ? age : likely;
+		// `more than 5 members` are rows.
+		const next = /^ (\p{L}+)/u.exec(said.slice(at + text.length));
+		if (number && next && isRowNoun(next[1], at + text.length + 1)) {
+			sentence.take(at, text.length);
+			limitsOfRows.push({ sign, number, said: text.trim() });
+			return [];
+		}
 		// `between 10 and 20 March` are days.
 		if (
 			!number ||
@@ -357,8 +513,9 @@ function readLimits(sentence, columns, likely, age, decimalComma, hasDates) {
 		)
 			return [];
 		sentence.take(at, text.length);
-		return [{ index, sign, number, text: conditionText(columns[index].name, sign, digits) }];
+		return [{ index, sign, number, said: text.trim(), text: conditionText(columns[index].name, sign, digits) }];
 	});
+	return { limits: found, limitsOfRows };
 }
 
 /** The 3 of `top 3` and `the 3 biggest`. */
@@ -438,7 +595,13 @@ function readColumns(sentence, columns, named, conditions) {
 	const by = [];
 	const flags = [];
 	let isOfKinds = false;
-	let sortedBy;
+	let [sortedBy, shown] = [];
+	const label = labelOf(columns);
+	const isOne = (each) =>
+		each.index === label &&
+		each.sign === '=' &&
+		each.cells?.length === 1 &&
+		columns[label].counts.size === columns[label].filled;
 	for (const { text, at, index } of named) {
 		const { name, type, counts } = columns[index];
 		// The number of a table or a room is a name.
@@ -449,7 +612,20 @@ function readColumns(sentence, columns, named, conditions) {
 		const missing =
 			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
 			(/\b(missing|empty|blank|no|without)( (a|an|the|any))?$/.test(before) && type !== 'yes/no');
-		if (missing) {
+		// `my average grocery shop`: a row.
+		const isOfCell = conditions.some(
+			({ ends, index: own }) => own !== index && own !== label && ends?.includes(at - 1)
+		);
+		// Of Dan, who is named, it's told what he has; nothing is grouped or compared.
+		const isOfOne = index !== label && type !== 'yes/no' && !isNumber && conditions.some(isOne);
+		if (isOfOne) {
+			// `her membership number` is not her membership.
+			const isPart = (name.match(/[\p{L}\p{N}]+/gu) ?? []).length > (text.match(/[\p{L}\p{N}]+/gu) ?? []).length;
+			const isOther = isPart && /^ (number|no|id|code)\b/.test(sentence.said.slice(at + text.length));
+			if (!isOther) shown ??= index;
+		} else if (isOfCell && !isBy && type === 'text' && !/s$/.test(text)) {
+			// Taken below.
+		} else if (missing) {
 			flags.push({ index, sign: '=', cells: MISSING, text: `no ${name}` });
 			sentence.takeAll(/\b(missing|empty|blank|no|without|not known)\b/g);
 		} else if (columns[index].isNumber && A_VALUE.test(sentence.said.slice(at + text.length)) && !BEST.test(before)) {
@@ -483,13 +659,12 @@ function readColumns(sentence, columns, named, conditions) {
 				(sentence.nouns.has(stem(text)) ||
 					(ROW_NOUNS.has(stem(text)) && flags.length + conditions.length > 0 && !/how many$/.test(before)));
 			isOfKinds ||= !isRow && /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
-			// The e-mail of Dan is in his row; nothing is compared.
 			const isOwn = counts.size === columns[index].filled && conditions.length > 0 && !isBy;
 			if (!isOwn && !isRow && (isBy || conditions.every((each) => each.index !== index))) by.push(index);
 		}
 		sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));
 	}
-	return { by, flags, isOfKinds, sortedBy };
+	return { by, flags, isOfKinds, sortedBy, shown };
 }
 
 /** `per month`, `the best month`; not `last month`. */
@@ -552,7 +727,7 @@ function readEnd(sentence, isDated, compared) {
 
 /** What is left of the sentence and has a meaning of its own. */
 function unknownIn(sentence) {
-	for (const pattern of [...Object.values(AGES), TOGETHER]) sentence.takeAll(new RegExp(pattern, 'g'));
+	for (const pattern of [...Object.values(AGES), TOGETHER, EMPTY]) sentence.takeAll(new RegExp(pattern, 'g'));
 	for (const [, pattern] of MEASURES) sentence.takeAll(new RegExp(pattern, 'g'));
 	const words = sentence.left.match(/[\p{L}\p{N}][\p{L}\p{N}'.,-]*/gu) ?? [];
 	return [...new Set(words)].filter(
@@ -595,7 +770,11 @@ function cellsIn(open, columns) {
 }
 
 function keyOf(text) {
-	const plain = text.toLowerCase().trim().replace(/'s$/, '');
+	const plain = text
+		.toLowerCase()
+		.trim()
+		.replace(/'s$/, '')
+		.replace(/[.,](?=\s|$)/g, '');
 	const month = monthNumber(plain);
 	return month ? `month ${month}` : plain.split(/\s+/).map(stem).join(' ');
 }

@@ -3,7 +3,8 @@
 import { quantile } from './columns.mjs';
 import { MISSING_KEY } from './groups.mjs';
 import { isAmount } from './names.mjs';
-import { compare, decimal, divide, grouped, multiply, plain, ZERO } from './decimal.mjs';
+import { capitalized } from './values.mjs';
+import { compare, decimal, divide, multiply, plain, ZERO } from './decimal.mjs';
 
 const MOST_ROWS = 60;
 const LONGEST_CELL = 60;
@@ -16,7 +17,7 @@ function markdownTable(headers, rows, numeric) {
 	return [line(headers), rule, ...rows.map(line)].join('\n');
 }
 
-function cell(value) {
+export function cell(value) {
 	const text = (typeof value === 'number' ? value.toLocaleString('en-US') : String(value))
 		.replace(/\p{C}/gu, ' ')
 		.trim()
@@ -41,14 +42,18 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 	const isSingle = groups.ordered(first).every(({ rows }) => rows === 1);
 	if (values.length > 1) {
 		const rows = groups.ordered(first).map(({ label, rows, sums }) => {
-			return [label, rows, ...values.map((value) => (sums[value].count > 0 ? grouped(sums[value].sum) : '–'))];
+			return [
+				label,
+				rows,
+				...values.map((value) => (sums[value].count > 0 ? columns[value].show(sums[value].sum) : '–'))
+			];
 		});
 		const headers = [title, 'rows', ...values.map((value) => columns[value].name)];
-		const all = [total, ...values.map((value) => grouped(columns[value].numbers.sum))];
+		const all = [total, ...values.map((value) => columns[value].show(columns[value].numbers.sum))];
 		parts.push(section(`Sums by ${cell(title)}`, headers, rows, all));
 	}
 	for (const value of [first, ...values.filter((index) => index !== first)]) {
-		const { name, numbers, places } = columns[value];
+		const { name, numbers } = columns[value];
 		const hasShares =
 			isAmount(name) && numbers.min && compare(numbers.min, ZERO) >= 0 && compare(numbers.sum, ZERO) > 0;
 		/** Where no value is missing, the count is the number of rows. */
@@ -57,11 +62,13 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 		const rows = groups.ordered(value, measure).map(({ label, rows, sums }) => {
 			const found = sums[value];
 			const shares = hasShares ? [share(found.sum, numbers.sum)] : [];
-			if (isSingle) return [label, found.count > 0 ? grouped(found.sum) : '–', ...shares];
-			return [label, ...rowsBeside(rows), ...numbersOf(found, places), ...shares];
+			if (isSingle) return [label, found.count > 0 ? columns[value].show(found.sum) : '–', ...shares];
+			return [label, ...rowsBeside(rows), ...numbersOf(found, columns[value]), ...shares];
 		});
 		const headers = isSingle ? [title, name] : [title, ...rowsBeside('rows'), 'count', 'sum', 'mean', 'min', 'max'];
-		const all = isSingle ? [grouped(numbers.sum)] : [...rowsBeside(total), ...numbersOf(numbers, places)];
+		const all = isSingle
+			? [columns[value].show(numbers.sum)]
+			: [...rowsBeside(total), ...numbersOf(numbers, columns[value])];
 		if (hasShares) {
 			headers.push('share of sum');
 			all.push('100 %');
@@ -71,92 +78,9 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 	return parts.join('\n\n');
 }
 
-/** The groups with the largest and the smallest number, in words; '' where all are the same or there's nothing to compare. */
-export function extremes({ groups, columns }, value, measure, isLowest = false) {
-	const { name, places } = value === null ? { name: 'rows' } : columns[value];
-	const found = groups.ordered(value, measure).flatMap(({ label, rows, sums }) => {
-		const size = value === null ? decimal(rows) : sums[value].measure(measure);
-		// What has no name is no winner.
-		if (label === MISSING_KEY) return [];
-		return size ? [{ label, size }] : [];
-	});
-	const [low, high] = found.reduce(
-		([least, most], { size }) => [
-			!least || compare(size, least) < 0 ? size : least,
-			!most || compare(size, most) > 0 ? size : most
-		],
-		[]
-	);
-	if (!low || compare(low, high) === 0) return '';
-	// A sum is no single number.
-	const isSingle = groups.ordered(null).every(({ rows }) => rows === 1);
-	const what =
-		value === null
-			? 'number of rows'
-			: measure === 'sum' && !isSingle
-				? `total ${cell(name)}`
-				: measured(measure, cell(name));
-	const those = (size) => {
-		const labels = found.filter((group) => compare(group.size, size) === 0).map(({ label }) => `**${cell(label)}**`);
-		const rest = labels.length > 3 ? ` and ${labels.length - 3} more` : '';
-		return `${labels.slice(0, 3).join(', ')}${rest} (${grouped(size, measure === 'mean' ? places : undefined)})`;
-	};
-	return isLowest
-		? `Lowest ${what}: ${those(low)}. Highest: ${those(high)}.`
-		: `Highest ${what}: ${those(high)}. Lowest: ${those(low)}.`;
-}
-
-/** The first so many groups in words, the largest or the smallest first. */
-export function ranking({ groups, columns }, value, measure, isLowest, most) {
-	const sizes = groups.ordered(value, measure).flatMap(({ label, rows, sums }) => {
-		const size = value === null ? decimal(rows) : sums[value].measure(measure);
-		return size ? [{ label, size }] : [];
-	});
-	sizes.sort((one, other) => compare(other.size, one.size) * (isLowest ? -1 : 1));
-	return `${isLowest ? 'Lowest' : 'Top'} ${most}: ${sizes
-		.slice(0, most)
-		.map(
-			({ label, size }) => `**${cell(label)}** (${grouped(size, value === null ? undefined : columns[value].places)})`
-		)
-		.join(', ')}.`;
-}
-
-/** What a month or year has on average, which the average of its rows doesn't say. */
-export function averageOf({ groups, columns }, value, period) {
-	const { name, places, numbers } = columns[value];
-	const count = groups.ordered(null).length;
-	return `Average ${cell(name)} per ${period}: **${grouped(divide(numbers.sum, decimal(count)), places)}** (${count} ${count === 1 ? period : `${period}s`}).`;
-}
-
 /** `revenue`, `average revenue`, `min of revenue`. */
 export function measured(measure, name) {
 	return measure === 'sum' ? name : measure === 'mean' ? `average ${name}` : `${measure} of ${name}`;
-}
-
-/** A column in words, the wanted measure first. */
-export function totals(column, measure) {
-	const { name, numbers, places } = column;
-	const figures = {
-		sum: ['total', grouped(numbers.sum)],
-		mean: ['average', grouped(numbers.measure('mean'), places)],
-		min: ['lowest', grouped(numbers.min)],
-		max: ['highest', grouped(numbers.max)],
-		count: ['count of', numbers.count.toLocaleString('en-US')]
-	};
-	if (measure === 'median') {
-		const mark = column.isSampled ? '≈' : '';
-		figures.median = ['median', mark + grouped(quantile(column.sortedValues(), QUANTILES.median), places)];
-	}
-	const {
-		[measure]: [word, figure],
-		count: _,
-		...all
-	} = figures;
-	if (numbers.count === 1) return `${word[0].toUpperCase()}${word.slice(1)} ${cell(name)}: **${figure}**.`;
-	if (!isAmount(name)) delete all.sum;
-	const others = Object.entries(all).flatMap(([key, [other, value]]) => (key === measure ? [] : `${other} ${value}`));
-	const count = `${numbers.count.toLocaleString('en-US')} ${numbers.count === 1 ? 'value' : 'values'}`;
-	return `${word[0].toUpperCase()}${word.slice(1)} ${cell(name)}: **${figure}** (${count}; ${others.join(', ')}).`;
 }
 
 /** The rows as they are, `total` of which there may be more. */
@@ -167,13 +91,6 @@ export function rowReport(columns, rows, total) {
 		columns.map(({ isNumber }) => isNumber)
 	);
 	return total > rows.length ? `${table}\n\n${total - rows.length} more rows are not shown.` : table;
-}
-
-/** ` (25 % of 12 rows)`, ` 25 %`; '' where that says nothing. */
-export function shareOf(whole, part) {
-	if (typeof whole === 'number')
-		return ` of ${whole.toLocaleString('en-US')} (${share(decimal(part), decimal(whole))})`;
-	return compare(whole, ZERO) > 0 && compare(part, ZERO) >= 0 ? ` ${share(part, whole)}` : '';
 }
 
 function section(heading, headers, rows, total) {
@@ -188,23 +105,13 @@ function section(heading, headers, rows, total) {
 	return `## ${heading}\n\n${table}${rest}`;
 }
 
-function numbersOf(found, places) {
+function numbersOf(found, column) {
 	if (found.count === 0) return [0, '–', '–', '–', '–'];
-	return [
-		found.count,
-		grouped(found.sum),
-		grouped(found.measure('mean'), places),
-		grouped(found.min),
-		grouped(found.max)
-	];
+	return [found.count, ...['sum', 'mean', 'min', 'max'].map((name) => column.show(found.measure(name)))];
 }
 
-function share(part, whole) {
+export function share(part, whole) {
 	return whole.units === 0n ? '–' : `${plain(divide(multiply(part, decimal(100)), whole), 1)} %`;
-}
-
-export function capitalized(text) {
-	return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 export function columnReport(columns) {
@@ -221,8 +128,8 @@ export function columnReport(columns) {
 }
 
 /** A year has no comma. */
-function figureText({ name }) {
-	return /year/i.test(name) ? plain : grouped;
+function figureText(column) {
+	return /year/i.test(column.name) ? (number) => plain(number, column.places) : (number) => column.show(number);
 }
 
 function contents(column) {
@@ -243,7 +150,7 @@ export function numberReport(columns) {
 	const rows = columns
 		.filter(({ isNumber }) => isNumber)
 		.map((column) => {
-			const { numbers, places } = column;
+			const { numbers } = column;
 			const ordered = column.sortedValues();
 			const deviation = column.deviation();
 			const mark = column.isSampled ? '≈' : '';
@@ -251,11 +158,11 @@ export function numberReport(columns) {
 			return [
 				column.name,
 				numbers.count,
-				grouped(numbers.sum),
-				text(numbers.measure('mean'), places),
-				deviation ? text(deviation, places) : '–',
+				column.show(numbers.sum),
+				text(numbers.measure('mean')),
+				deviation ? text(deviation) : '–',
 				text(numbers.min),
-				...Object.values(QUANTILES).map((part) => mark + text(quantile(ordered, part), places)),
+				...Object.values(QUANTILES).map((part) => mark + text(quantile(ordered, part))),
 				text(numbers.max)
 			];
 		});

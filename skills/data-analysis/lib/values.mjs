@@ -35,12 +35,29 @@ export function parseNumber(text, decimalComma = false) {
 	return POINT_GROUPED.test(bare) ? decimal(bare.replaceAll(',', '')) : null;
 }
 
+/** What stands before and behind the digits, divided by a bar: `$|`, `| €`, `|%`; `|` for nothing. */
+export function signOf(text) {
+	const [, before = ''] = /^[+-]?([$€£¥])/.exec(text) ?? [];
+	const [after = ''] = /\s?[$€£¥%]$/.exec(text) ?? [];
+	return `${before}|${after}`;
+}
+
+export function capitalized(text) {
+	return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
 /** 1 to 12 for the name of a month (January, Jan, Jan.), or null. */
 export function monthNumber(text) {
 	const name = text.replace(/\.+$/, '').toLowerCase();
 	if (name === 'sept') return 9;
 	const found = name.length < 3 ? -1 : MONTHS.findIndex((month) => month.startsWith(name));
 	return found < 0 ? null : found + 1;
+}
+
+/** `January 2025` for 2025-01; null for anything else. */
+export function monthText(text) {
+	const [, year, month] = /^(\d{4})-(\d{2})$/.exec(text) ?? [];
+	return year ? `${capitalized(MONTHS[month - 1])} ${year}` : null;
 }
 
 /** The day of an ISO (2025-01-31) or dotted (31.1.2025) date as 2025-01-31, or null. */

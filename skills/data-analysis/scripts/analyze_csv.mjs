@@ -59,6 +59,8 @@ function main(args) {
 	const table = onlyRows(whole, wanted.conditions, notes);
 	const chartPath = checkedChartPath(options, table, wanted);
 	const analysis = all && table === whole && wanted.by.length === 0 ? all : analyze(table, wanted.by, wanted.period);
+	if (all && analysis !== all)
+		for (const [index, column] of analysis.columns.entries()) column.showLike(all.columns[index]);
 	notes.push(...analysis.notes);
 	const { columns, groups, rows } = analysis;
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !wanted.by.includes(index) ? [index] : []));
@@ -75,7 +77,7 @@ function main(args) {
 		return console.log(
 			questions(columns, value, table.dates, ['summary of this file']) || 'There is no column of numbers to ask about.'
 		);
-	const answered = answer(wanted, { details: options.details, all, table, analysis, value });
+	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value });
 	if (rows === 0 && !table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
 	if (answered.text) console.log(`${answered.text}\n`);
 	const isDrawn = rows > 0 && (options.chart || options['chart-file'] !== undefined || answered.isDrawn);

@@ -65,6 +65,10 @@ const POLITE =
 	/^(please|pls|hi|hello|hey|thanks|look|see|show|tell|give|make|take|check|whole|entire|full|attached|quick|quickly|short|brief|good|nice|here|now)$/;
 const DATA_QUESTION =
 	/^\W*((and|but|so|ok|okay)\W+)?(how (many|much|often|old|long)|who|whose|which|when|list|show( me)?|count|sort|compare)\b|\b(total|average|median|percent|percentage|share of|per (day|week|month|quarter|year))\b/i;
+/** Opens a sentence that asks something of its own: with its mark at the end, it's no answer to what was asked. */
+const QUESTION =
+	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about)/i;
+const LOOKING = /^\W*((please|and|can you|could you) )*(find|look for|search for|quote|where)\b/i;
 /** A longer message is more than a question. */
 const MAX_QUESTION = 500;
 
@@ -102,12 +106,25 @@ export function understand(action: Action, message: Message, given: ReadonlyMap<
 		telling.some(({ text }) => text.startsWith('--')) ||
 		!isAbout ||
 		message.text.length > MAX_QUESTION ||
+		!isAskedOf([...message.attached, ...filesIn(message)], message.text) ||
 		isWishForChange(message.text);
 	const asked = isOther ? null : withQuestion(action, filling.values, message.text);
 	// How strange it is still tells whether another skill is meant.
 	return asked
-		? { values: asked, missing, left: [], vague: '', strange: accounted.strange }
+		? {
+				values: asked,
+				missing: missing.filter((slot) => !asked.has(slot)),
+				left: [],
+				vague: '',
+				strange: accounted.strange
+			}
 		: { values: filling.values, missing, ...accounted };
+}
+
+/** Of a table a few words ask something; of a text only what is a question. */
+function isAskedOf(files: readonly string[], text: string): boolean {
+	const isTable = (path: string) => wordsForFile(path).includes('table');
+	return files.length === 0 || files.some(isTable) || isQuestion(text) || LOOKING.test(text);
 }
 
 /** For a script that reads questions about its file itself (`FILE --question TEXT`), the files with the question; null for others. */
@@ -117,6 +134,11 @@ export function withQuestion({ slots }: Action, values: Values, question: string
 		slot.kind === 'file' ? [[slot, [...texts]]] : []
 	);
 	return asked ? new Map([...files, [asked, [question]]]) : null;
+}
+
+/** With its mark at the end. */
+export function isQuestion(text: string): boolean {
+	return QUESTION.test(text) && /\?\W{0,9}$/.test(text);
 }
 
 /** Asks for figures, for rows or for what they have. */

@@ -50,14 +50,14 @@ export function askText(ask: Ask): string {
 		if (ask.about === 'file') return ['Which file do you mean? Attach it and send it.'];
 		if (ask.about === 'action') {
 			const shown = [...choicesOf(ask.actions)].map(([text, [action]]) =>
-				text === action?.purpose ? text : inlineCode(text)
+				action && text === shortForm(action.form) ? inlineCode(text) : text
 			);
 			return ['Which of these do you want?', list(shown), 'Reply with its number.'];
 		}
 		if (ask.about === 'value') return [needFor(ask.slot, ask.action.purpose) ?? questionFor(ask.slot)];
 		const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
-		const words = ask.action.slots.flatMap(({ kind, name, flag }) =>
-			/^(switch|file|output)$/.test(kind) ? [] : `**${slotWords(flag ?? name).join(' ')}**`
+		const words = ask.action.slots.flatMap((slot) =>
+			/^(switch|file|output)$/.test(slot.kind) || wordsFor(slot) === '' ? [] : `**${wordsFor(slot)}**`
 		);
 		const parts = [...new Set(words)].slice(0, 6).join(', ').replace(LAST_COMMA, ' or ');
 		return [
@@ -67,11 +67,33 @@ export function askText(ask: Ask): string {
 	}
 }
 
-/** What a person can choose from: what each command does, or its form where that says nothing or is not its own. */
+/** What a person can choose from: what each command does, else its name with what it needs, or its form where that is not its own. */
 export function choicesOf(actions: readonly Action[]): Map<string, Action[]> {
 	const isOwn = ({ purpose, label }: Action) =>
 		purpose !== '' && actions.every((other) => other.purpose !== purpose || other.label === label);
-	return Map.groupBy(actions, (action) => (isOwn(action) ? action.purpose : shortForm(action.form)));
+	const isOnly = (action: Action) =>
+		actions.every((other) => other.form === action.form || inWords(other) !== inWords(action));
+	return Map.groupBy(actions, (action) =>
+		isOwn(action) ? action.purpose : isOnly(action) ? inWords(action) : shortForm(action.form)
+	);
+}
+
+/** `Tide with time` for `scripts/tide.mjs HH:MM`. */
+function inWords({ label, slots }: Action): string {
+	const [script = '', ...rest] = label.split(' ');
+	const name = slotWords(script.replace(/^.*\/|\.\w+$/g, '')).join(' ');
+	const needed = slots.flatMap((slot) => {
+		const own = slot.flag === null || PLAIN.test(slot.name.toLowerCase()) ? [] : slotWords(slot.name);
+		return slot.isRequired && wordsFor(slot) !== '' ? [wordsFor(slot), ...own].join(' ') : [];
+	});
+	const text = [name, ...rest, ...(needed.length > 0 ? ['with', needed.join(' and ')] : [])].join(' ');
+	return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What a person calls the value; '' where nothing says it. */
+function wordsFor({ name, flag, kind }: Slot): string {
+	const words = slotWords(flag ?? name).join(' ');
+	return PLAIN.test(words) ? (WHAT[kind] ?? (/^(number|time|date)$/.test(kind) ? kind : '')) : words;
 }
 
 /** With a few of its options: nobody reads twelve. */
@@ -83,7 +105,7 @@ function shortForm(form: string): string {
 const WHAT: Partial<Record<Slot['kind'], string>> = { url: 'web address', email: 'email address', text: 'text' };
 
 /** The name of a value that is called by what it is, or by one letter, tells nothing more. */
-const PLAIN = /^(.?|text|string|value|number|file|input|path|url|date|output|hh mm|yyyy mm dd)$/;
+const PLAIN = /^(.?|text|string|value|number|file|input|path|url|date|time|output|args?|arguments?|hh mm|yyyy mm dd)$/;
 
 /** `To create a skill, I need its **name**: …`, where the command says what it does; else null. */
 function needFor({ name, flag, choices, kind, about }: Slot, purpose: string): string | null {
@@ -136,6 +158,12 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;
 	});
 	return [ABOUT, NEXT, listed.join('\n'), more + CONNECT].join('\n\n');
+}
+
+/** A greeting, where there is a file to ask about. */
+export function welcomeText(file: string, offer: readonly string[]): string {
+	const asks = offer.length > 0 ? offer : ['What can you do?'];
+	return [`Hello. Ask about ${inlineCode(file)}.`, NEXT, asks.map((text) => `- ${text}`).join('\n')].join('\n\n');
 }
 
 /** For attachments that only a model could look at, or, where only that was asked, all; '' where there is none. */

@@ -5,7 +5,17 @@ import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { tokenize, tokenizeName } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import { ABOUT, type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
+import {
+	ABOUT,
+	type Ask,
+	askText,
+	choicesOf,
+	instructionsText,
+	offerText,
+	reportText,
+	unreadText,
+	welcomeText
+} from './answers.ts';
 import {
 	type History,
 	LOAD_SKILL,
@@ -20,6 +30,7 @@ import {
 	type Filled,
 	fitFor,
 	isDataQuestion,
+	isQuestion,
 	isRestricting,
 	isWishForChange,
 	keyOf,
@@ -49,7 +60,7 @@ import {
 	readMessage,
 	type Word
 } from './message.ts';
-import { extensionOf, isFileNoun, type Slot, speaksOf } from './slots.ts';
+import { extensionOf, isFileNoun, isFirstOf, type Slot, speaksOf } from './slots.ts';
 
 export type Decision = { kind: 'call'; call: PlannedCall } | { kind: 'say'; text: string };
 
@@ -68,12 +79,9 @@ const HELP =
 	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.{0,200}|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
 /** Asks for advice, not for work. */
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
-/** Opens a sentence that asks something of its own: with its mark at the end, it's no answer to what was asked. */
-const QUESTION =
-	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about)/i;
-const isQuestion = (text: string) => QUESTION.test(text) && /\?\W{0,9}$/.test(text);
 /** Goes on with what was asked before. */
-const FOLLOWING = /^\W*(and|now|also|then|again|same|what about|how about|but)\b|\b(of|among) (them|those|these)\b/i;
+const FOLLOWING =
+	/^\W*(and|now|also|then|again|same|what about|how about|but|their|his|her|its)\b|\b(of|among) (them|those|these)\b|^\W*(which|who|what)( ones| (are|were) (they|these|those))\W*$/i;
 /** Ends a question without an answer to it. */
 const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
@@ -144,9 +152,12 @@ export function decide(request: ModelRequest): Decision {
 	const isAsked = isAsking(turns.at(-2)?.reply ?? '');
 	if (!isAsked && THANKS.test(turns.at(-1)?.text ?? '')) return say('You’re welcome.');
 	if (isAsked && LEAVING.test(turns.at(-1)?.text ?? '')) return say('OK, never mind.');
+	const isGreeting = !isAsked && GREETING.test(turns.at(-1)?.text ?? '');
+	const file = turns.flatMap(({ attached }) => attached).at(-1);
+	if (isGreeting && file !== undefined && history.pinned.size === 0) return say(welcomeText(file, ownOffer(history)));
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
-	const isHelp = HELP.test(text) || (step === null && GREETING.test(text));
+	const isHelp = HELP.test(text) || (step === null && isGreeting);
 	if (runs.length > 0) {
 		const instead = step?.others ? [insteadText(step.skill ?? '', step.others)] : [];
 		const about = isHelp ? [ABOUT] : [];
@@ -307,11 +318,17 @@ function fileMeant(message: Message, files: readonly string[]): string | undefin
 
 /** Of the skills in use, the one whose script reads questions about such a file, with this question. */
 function questionOn(scene: Scene, file: string, message: Message): Step | null {
-	const about = { ...message, attached: [file], earlier: [], workspace: [] };
+	const asked = { ...message, attached: [file], earlier: [], workspace: [] };
 	for (const skill of scene.history.loaded.values()) {
-		const actions = actionsOf(skill, '', scene.request.tools).filter(({ slots }) => slots.some(takesQuestion));
-		const plan = actions.length === 0 ? null : planActions(actions, about, SETTLED_NOTHING);
-		const isFor = plan?.kind === 'call' && speaksOf(file, new Set(tokenize(skill.body))) === 3;
+		const actions = actionsOf(skill, '', scene.request.tools);
+		const asking = actions.filter(({ slots }) => slots.some(takesQuestion));
+		// How many words it has is counted by another command.
+		const plans = [actions, asking].map((those) =>
+			asking.length > 0 ? planActions(those, asked, SETTLED_NOTHING) : null
+		);
+		const plan = plans.find((each) => each?.kind === 'call');
+		const about = scene.history.skills.find(({ name }) => name === skill.name)?.description ?? '';
+		const isFor = plan?.kind === 'call' && speaksOf(file, new Set(tokenize(`${about} ${skill.body}`))) === 3;
 		if (isFor) return { ...plan, skill: skill.name };
 	}
 	return null;
@@ -340,7 +357,7 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	// What was brought earlier may not be what this is about.
 	const isElsewhere = step?.kind === 'outline' || (step?.kind === 'ask' && step.points >= 0);
 	if (message.attached.length === 0 && isElsewhere && !isOwn) return step;
-	const isAsked = isDataQuestion(message.text) || framing(message).some(isRestricting);
+	const isAsked = isDataQuestion(message.text) || isQuestion(message.text) || framing(message).some(isRestricting);
 	return (
 		(isAsked && meant !== undefined && !HELP.test(message.text) ? questionOn(scene, meant, message) : null) ?? work
 	);
@@ -368,10 +385,7 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	const questions = isListed ? asking : null;
 	if (isHelp && questions) return questions;
 	add(`Summarise ${file}`, first);
-	// A list of skills is none of questions.
-	const offers = told.flatMap(({ reply }) => (reply.includes(`${NEXT}\n\n- `) ? [offeredIn(reply).answers] : []));
-	const own = offers.find((answers) => history.skills.every(({ name }) => !answers.includes(name)));
-	for (const text of own ?? []) add(text, planned(text));
+	for (const text of ownOffer({ ...history, turns: [...told] })) add(text, planned(text));
 	if (works.size < 2) add('What can I ask about this file?', questions);
 	for (const action of actionsOf(known, about, request.tools))
 		add(
@@ -381,6 +395,13 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	if (works.size === 0) return null;
 	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)), isHelp };
 	return { kind: 'ask', ask, points: 0, skill };
+}
+
+/** The questions that were offered first. */
+function ownOffer({ turns, skills }: History): string[] {
+	const offers = turns.flatMap(({ reply }) => (reply.includes(`${NEXT}\n\n- `) ? [offeredIn(reply).answers] : []));
+	// A list of skills is none of questions.
+	return offers.find((answers) => skills.every(({ name }) => !answers.includes(name))) ?? [];
 }
 
 /** What the next message may be an answer to. */
@@ -506,14 +527,29 @@ function choose(
 				const isKnown = tool !== null || loaded.has(name) || (files.length > 0 && fit > 1);
 				const isMeant = isKnown || hasValue(message) || isWorth(name, stems);
 				const isSure = files.length > 0 && fit === 3;
-				return { name, tool, fit, isMeant, isSure, points: history.pinned.has(name) ? PINNED * score : score };
+				const isFirst = isSure && files.some((path) => isFirstOf(path, description));
+				return {
+					name,
+					tool,
+					stems,
+					fit,
+					isMeant,
+					isSure,
+					isFirst,
+					points: history.pinned.has(name) ? PINNED * score : score
+				};
 			});
 		// What speaks of such a file is meant before what speaks of others; `a spreadsheet` is one where no other says `xlsx`.
 		const isExact = ranked.some(({ fit }) => fit === 3);
 		const fitting = ranked
 			.filter(({ fit, isMeant }) => isMeant && fit > 0 && !(isExact && fit === 2))
 			.sort((a, b) => b.points - a.points);
-		const near = fitting.filter(({ points }) => points >= NEAR * (fitting[0]?.points ?? 0)).slice(0, MAX_COMPARED);
+		// Of what also speaks of such a file, beside other things, only that is read which a word calls for.
+		const lead = fitting.find(({ isFirst }) => isFirst);
+		const isCalledFor = (stems: Set<string>) =>
+			telling.some((word) => isAmong(word, stems) && !(lead && isAmong(word, lead.stems)));
+		const rivals = fitting.filter((each) => !lead || each.isFirst || each.tool || isCalledFor(each.stems));
+		const near = rivals.filter(({ points }) => points >= NEAR * (rivals[0]?.points ?? 0)).slice(0, MAX_COMPARED);
 		if (near.length > 0) return near;
 	}
 	// What was begun is gone on with, also where it is in no list.
@@ -573,7 +609,9 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 	});
 	// A command that no word speaks of is a guess.
 	const isChosen = [...filled.values.keys()].some(({ choices }) => choices.length > 0);
-	const isGuess = others.length > 0 && !isChosen && !words.some((word) => knows(best.action, word));
+	// What takes the whole question is none, where no other takes all of it.
+	const isOnly = [...filled.values.keys()].some(takesQuestion) && others.every(({ isComplete }) => !isComplete);
+	const isGuess = others.length > 0 && !isChosen && !isOnly && !words.some((word) => knows(best.action, word));
 	if (alike.length === 0 && !isGuess)
 		return { kind: 'call', call, strange: filled.strange, fit: fitFor(best), used: best };
 	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...(isGuess ? others : alike)]) }, points };
@@ -607,7 +645,10 @@ function isJob(action: Action, message: Message): boolean {
 	if (HOW_TO.test(message.text)) return false;
 	const telling = tellingIn(message);
 	const known = telling.filter((word) => isNamed(word, action) || knows(action, word)).length;
-	const hasWork = hasValue(message) || message.pieces.some(({ form }) => form === 'file');
+	// What it can do nothing with is no work for it: a time, where an address is needed.
+	const hasWork =
+		(hasValue(message) || message.pieces.some(({ form }) => form === 'file')) &&
+		[...understand(action, message, new Map()).values.keys()].some(({ isRequired }) => isRequired);
 	if (telling.length === 0 || isCalled(action.skill, telling)) return true;
 	return 2 * known > telling.length || (hasWork && 2 * known === telling.length);
 }

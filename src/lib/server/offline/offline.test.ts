@@ -517,7 +517,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(texts[0]).toContain('No script has run for this yet.');
 	});
 
-	test.each(['When is the next meeting?', 'Summarise these notes'])(
+	test.each(['When’s the next meeting', 'Summarise these notes'])(
 		'F9: a file that none reads is no reason to ask: %s',
 		async (text) => {
 			const { calls, texts } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
@@ -525,6 +525,66 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			expect(texts[0]).not.toMatch(/I need|should I|Which of these/);
 		}
 	);
+
+	test('F9: of the skills that speak of a file only that is loaded which is about it, unless a word calls for another', async () => {
+		const file = { text: 'Is Ben a member?', attached: ['members.csv'] };
+		expect((await talk({ skills: BUNDLED }, file)).loaded).toEqual(['data-analysis']);
+		const workbook = { text: 'Make a workbook of this', attached: ['members.csv'] };
+		expect((await talk({ skills: BUNDLED }, workbook)).loaded).toContain('spreadsheets');
+	});
+
+	test('F9: a greeting runs nothing, with a file either', async () => {
+		const first = await talk({ skills: BUNDLED }, { text: 'hello', attached: ['members.csv'] });
+		expect(first).toMatchObject({ calls: [], loaded: [] });
+		expect(first.texts[0]).toMatch(/^Hello\. Ask about `members\.csv`\.\n\nYou can ask for:\n\n- /);
+		const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
+		expect((await talk({ skills: BUNDLED }, file, 'Hi!')).calls).toHaveLength(1);
+	});
+
+	test.each(['their names?', 'Which ones?', 'which are they'])(
+		'F9: what is asked about those that were found goes on with the question: %s',
+		async (text) => {
+			const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
+			const { calls } = await talk({ skills: BUNDLED }, file, text);
+			expect([calls.at(-1)].flat().at(-1)).toBe(`How many are from Leeds?\n${text}`);
+		}
+	);
+
+	test('F9: what brings only a time is no job for what needs a file or an address', async () => {
+		const { texts } = await talk({ skills: BUNDLED }, 'Book me a table for two at 8pm');
+		expect(texts[0]).toContain('No skill clearly fits your message.');
+	});
+
+	test('F9: what it lacks is asked for in words, not as a usage line has it', async () => {
+		const tide = { description: 'Tells the next high tide.', body: '```\ntide.mjs HH:MM\n```', files: ['tide.mjs'] };
+		const { texts } = await talk({ skills: { tide } }, 'Whitby tide at 10:00');
+		expect(texts[0]).toContain('Say what it is (**time**), or reply “ignore it”.');
+	});
+
+	test.each(['When is the next meeting?', 'find the phone number', 'Is breakfast included?'])(
+		'F9: a question about a text is for the script that reads such: %s',
+		async (text) => {
+			const { calls } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
+			expect(calls).toEqual([['scripts/quote.mjs', 'notes.txt', '--question', text]]);
+		}
+	);
+
+	test('F9: a later question about a text is for that script, too', async () => {
+		const file = { text: 'When is the next meeting?', attached: ['notes.txt'] };
+		const { calls } = await talk({ skills: BUNDLED }, file, 'Who books the tent?', 'How many words?');
+		expect(calls.slice(1)).toEqual([
+			['scripts/quote.mjs', 'notes.txt', '--question', 'Who books the tent?'],
+			['scripts/count.mjs', '--file', 'notes.txt']
+		]);
+	});
+
+	test('F9: how long a text is, is counted', async () => {
+		const { calls } = await talk(
+			{ skills: BUNDLED },
+			{ text: 'How many sentences are there?', attached: ['notes.txt'] }
+		);
+		expect(calls).toEqual([['scripts/count.mjs', '--file', 'notes.txt']]);
+	});
 
 	test('F9: a verb alone loads nothing, and which skills there are is told', async () => {
 		expect((await talk({ skills: BUNDLED }, 'Write me a poem about the sea')).loaded).toEqual([]);
@@ -588,7 +648,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			files: ['lamp.py']
 		});
 		const commands = await talk({ skills: { lamps: lamp('house') } }, 'switch a lamp in the Kitchen', 'off');
-		expect(commands.texts[0]).toMatch(/Which of these[^]*1\. `lamp.py on ROOM`\n2\. `lamp.py off ROOM`/);
+		expect(commands.texts[0]).toMatch(/Which of these[^]*1\. Lamp on with room\n2\. Lamp off with room/);
 		expect(commands.calls).toEqual([['lamp.py', 'off', 'Kitchen']]);
 		const skills = { 'lamps-a': lamp('house'), 'lamps-b': lamp('house') };
 		const both = await talk({ skills }, 'switch on a lamp in the Kitchen', '2');
@@ -672,10 +732,10 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const [question] = (await talk({ skills: { lamps: lampsOf('a') } }, 'switch a lamp in the Kitchen')).texts;
 		const { before, answers, after } = offeredIn(question!);
 		expect(after).toBe('');
-		expect(answers).toEqual(['a/lamp.py on ROOM', 'a/lamp.py off ROOM']);
-		expect(
-			`${before}\n\n1. \`a/lamp.py on ROOM\`\n2. \`a/lamp.py off ROOM\`\n\nReply with its number.\n\n${ASKED}`
-		).toBe(question);
+		expect(answers).toEqual(['Lamp on with room', 'Lamp off with room']);
+		expect(`${before}\n\n1. Lamp on with room\n2. Lamp off with room\n\nReply with its number.\n\n${ASKED}`).toBe(
+			question
+		);
 		for (const answer of answers) {
 			const { calls } = await talk({ skills: { lamps: lampsOf('a') } }, 'switch a lamp in the Kitchen', answer);
 			expect(calls).toEqual([['a/lamp.py', answer.split(' ')[1], 'Kitchen']]);

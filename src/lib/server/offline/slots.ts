@@ -165,6 +165,13 @@ export function speaksOf(path: string, stems: ReadonlySet<string>): number {
 	return speaks(wordsForFile(path)) ? 2 : Number(extension === '' || !isOther);
 }
 
+/** Are files such as this the first that a description speaks of? Then it's about them. */
+export function isFirstOf(path: string, description: string): boolean {
+	const kinds = new Set(EXTENSIONS.flat());
+	const [first] = (description.toLowerCase().match(/[a-z0-9]+/g) ?? []).filter((word) => kinds.has(word));
+	return first !== undefined && first === extensionOf(path);
+}
+
 /** Does the word stand for a file that can be attached? */
 export function isFileNoun(word: string): boolean {
 	const noun = word.replace(/s$/, '');

@@ -1,0 +1,109 @@
+#!/usr/bin/env node
+/** Finds the sentences of a text file that have the words of a question. It reads no meaning. */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+const USAGE = `Usage: quote.mjs FILE --question TEXT
+
+Prints the sentences of a text file that have most words of the question, with the numbers of their lines.`;
+const MOST_SHOWN = 10;
+const MOST_FIRST = 3;
+/** Hold a question together, or speak of the file itself. */
+const SMALL = new Set(
+	`a an the this that these those it its he she they them their his her i we you me my our your us is are was were be been being am do does did done has have had
+	 can could will would shall should may might must what which who whom whose when where why how many much often of in on at for from to with into as by about
+	 and or but not no if then than so any some all each every there here please tell show give find get look see say says said read file text document note notes
+	 line lines sentence sentences word words mention mentions mentioned contain contains written write anything something anyone someone everything let know
+	 summarise summarize summary describe explain overview gist main point points content contents quote just also up out hi hello`.split(
+		/\s+/
+	)
+);
+
+function main(args) {
+	const { values, positionals } = parseArgs({
+		args,
+		allowPositionals: true,
+		options: { question: { type: 'string' }, help: { type: 'boolean', short: 'h' } }
+	});
+	if (values.help) return console.log(USAGE);
+	if (positionals.length !== 1 || !values.question?.trim()) throw new TypeError(USAGE);
+	const [file] = positionals;
+	const name = file.replace(/^.*[/\\]/, '');
+	const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+	const sentences = sentencesOf(text);
+	// What goes on with a question is in a line of its own.
+	const lines = values.question
+		.split('\n')
+		.map((line) => wordsOf(line).filter((word) => !SMALL.has(word.toLowerCase())));
+	const asked = [...new Set(lines.findLast((words) => words.length > 0) ?? [])];
+	if (sentences.length === 0) return console.log(`${name} is empty.`);
+	if (asked.length === 0) {
+		console.log(`This finds words in ${name}, and can't sum up what it says. It begins:\n`);
+		return console.log(quoted(sentences.slice(0, MOST_FIRST)));
+	}
+	const found = sentences.map((each) => {
+		const said = wordsOf(each.text);
+		return { ...each, hits: asked.filter((word) => said.some((other) => isSame(word, other))) };
+	});
+	const most = Math.max(...found.map(({ hits }) => hits.length));
+	if (most === 0)
+		return console.log(
+			`No sentence of ${name} has ${inWords(asked, 'or')}. This finds words, and doesn't read what is meant.`
+		);
+	const best = found.filter(({ hits }) => hits.length === most);
+	const known = asked.filter((word) => best.some(({ hits }) => hits.includes(word)));
+	console.log(quoted(best.slice(0, MOST_SHOWN)));
+	if (best.length > MOST_SHOWN) console.log(`\n${best.length - MOST_SHOWN} more are not shown.`);
+	const missing = asked.filter((word) => !known.includes(word));
+	const have = best.length === 1 ? 'This sentence has' : `These ${best.length} sentences have`;
+	const none = missing.length > 0 ? ` No such sentence has ${inWords(missing, 'or')}.` : '';
+	console.log(`\n${have} ${inWords(known, most === known.length ? 'and' : 'or')}.${none}`);
+}
+
+/** With the numbers of their lines; a line that only stands for layout has none. */
+function sentencesOf(text) {
+	const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+	return text.split(/\r\n|\r|\n/).flatMap((line, index) => {
+		const sentences = [];
+		for (const { segment } of segmenter.segment(line)) {
+			// `Dr. Olsen` is no end.
+			if (/\b(Dr|Mr|Mrs|Ms|Prof|St|No)\. *$/.test(sentences.at(-1) ?? '')) sentences.push(sentences.pop() + segment);
+			else sentences.push(segment);
+		}
+		return sentences.flatMap((each) => (/[\p{L}\p{N}]/u.test(each) ? [{ line: index + 1, text: each.trim() }] : []));
+	});
+}
+
+function wordsOf(text) {
+	return text.replace(/[’']s\b|n[’']t\b/g, '').match(/[\p{L}\p{N}]+(?:[-'’.:][\p{L}\p{N}]+)*/gu) ?? [];
+}
+
+/** Endings are forgiven: `Meetings` for `meeting`; `planned` is not `plan`. */
+function isSame(one, other) {
+	return stem(one.toLowerCase()) === stem(other.toLowerCase());
+}
+
+function stem(word) {
+	const bare = word.replace(/(?<=\p{L}{3})(ing|ed|es|s)$/u, '');
+	return bare.replace(/(?<=\p{L}{3})[ey]$/u, '');
+}
+
+function quoted(sentences) {
+	return sentences.map(({ line, text }) => `> Line ${line}: ${text}`).join('\n>\n');
+}
+
+function inWords(words, link) {
+	const marked = words.map((word) => `“${word}”`);
+	return marked.length < 2 ? marked.join('') : `${marked.slice(0, -1).join(', ')} ${link} ${marked.at(-1)}`;
+}
+
+try {
+	main(process.argv.slice(2));
+} catch (error) {
+	const isUsage = error instanceof TypeError && error.code !== 'ERR_ENCODING_INVALID_ENCODED_DATA';
+	const reason =
+		{ ENOENT: 'file not found', ERR_ENCODING_INVALID_ENCODED_DATA: 'not a UTF-8 text file' }[error.code] ??
+		error.message;
+	console.error(isUsage ? error.message : `Couldn't read the text: ${reason}.`);
+	process.exitCode = isUsage ? 2 : 1;
+}
