@@ -278,7 +278,9 @@ describe('F14: what can be done about a failure', () => {
 		await expect.element(screen.getByTestId('edit-question')).not.toBeInTheDocument();
 		// One box for one call: with what came of it last, and a way to what came of it first.
 		await expect.element(screen.getByTestId('failed-again')).toMatchTextContent(/^Ran again, .*: failed\./);
-		await expect.element(screen.getByRole('link', { name: 'Open first run' })).toHaveAttribute('href', '/skills/executions/e7');
+		await expect
+			.element(screen.getByRole('link', { name: 'Open first run' }))
+			.toHaveAttribute('href', '/skills/executions/e7');
 		await expect.element(screen.getByTestId('open-run')).toHaveAttribute('href', '/skills/executions/e8');
 		await expect.element(screen.getByTestId('execution')).not.toBeInTheDocument();
 		vi.restoreAllMocks();
