@@ -27,7 +27,8 @@ const MAX_LISTED = 40;
 /** So many skills can be picked from. */
 const MAX_SKILLS = 12;
 export const ABOUT =
-	'Demo mode: no AI model is connected. It matches your words with the skills and runs their commands.';
+	'Demo mode: no AI model is connected. Simple rules match your words with the skills and run their scripts.';
+const UNABLE = 'Demo mode does what skills can do; anything else needs a model.';
 const MAX_ERROR_LINES = 12;
 /** So many lines of a failed script are a message, and are shown whole. */
 const SHORT_MESSAGE = 5;
@@ -147,12 +148,12 @@ function questionFor(slot: Slot): string {
 export function offerText(skills: readonly CatalogSkill[], said: string, isHelp: boolean): string {
 	if (said.includes(ASKED) && !isHelp) {
 		const takes = offeredIn(said).answers.length > 1 ? 'a number of the list' : 'a value or “ignore it”';
-		return `Demo mode can't use this as an answer: it understands ${takes}. Ask again with everything in one message, or reply “never mind”.\n\n${CONNECT}`;
+		return `Demo mode can’t use this as an answer: it understands ${takes}. Ask again with everything in one message, or reply “never mind”.\n\n${CONNECT}`;
 	}
 	if (skills.length === 0) return [ABOUT, 'Without a skill it can’t answer this.', CONNECT].join('\n\n');
 	const shown = skills.slice(0, MAX_SKILLS);
 	const more = skills.length > MAX_SKILLS ? 'All are listed in **Skills**, where more can be installed. ' : INSTALLING;
-	if (!isHelp) return [ABOUT, `${UNFIT} ${NEXT}`, '- What can you do?', more + CONNECT].join('\n\n');
+	if (!isHelp) return [`${UNFIT} ${UNABLE} ${NEXT}`, '- What can you do?', more + CONNECT].join('\n\n');
 	const listed = shown.map(({ name, description }) => {
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;

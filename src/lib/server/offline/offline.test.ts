@@ -451,7 +451,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const skills = { weather: SKILLS.weather! };
 		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'not so fast', 'who are you?');
 		expect(calls).toEqual([]);
-		expect(texts[1]).toMatch(/can't use this as an answer[^]*everything in one message[^]*connect a model in/);
+		expect(texts[1]).toMatch(/can’t use this as an answer[^]*everything in one message[^]*connect a model in/);
 		expect(texts[1]).not.toContain('No skill clearly fits');
 		expect(texts[2]).toContain('No skill clearly fits');
 	});
@@ -883,7 +883,7 @@ describe('F9: skills with tools', () => {
 		const asked = await answerTo(user('please'));
 		expect(JSON.stringify(asked)).toMatch(/What text should I use\?.*No script has run for this yet/);
 		const again = await answerTo(user('please'), asked, user('not so fast'));
-		expect(JSON.stringify(again)).toContain("can't use this as an answer");
+		expect(JSON.stringify(again)).toContain('can’t use this as an answer');
 	});
 
 	test('what only another tool can tell, such as an id, nobody is asked for', async () => {
@@ -1465,9 +1465,10 @@ describe('F9: it says what it is', () => {
 		async (message) => {
 			const { calls, texts } = await talk({ skills: SKILLS }, message);
 			expect(calls).toEqual([]);
-			expect(texts[0]).toContain('no AI model is connected');
-			const refused = /No skill clearly fits your message\. You can ask for:\n\n- What can you do\?\n/;
-			expect(texts[0]).toMatch(/^(hello|What can)/.test(message) ? '- **dice** – Roll dice.' : refused);
+			const listed = /^Demo mode: no AI model is connected\.[^]*\n- \*\*dice\*\* – Roll dice\./;
+			const refused =
+				/^No skill clearly fits your message\. .* needs a model\. You can ask for:\n\n- What can you do\?\n/;
+			expect(texts[0]).toMatch(/^(hello|What can)/.test(message) ? listed : refused);
 		}
 	);
 
@@ -1480,7 +1481,7 @@ describe('F9: it says what it is', () => {
 		const greeted = await talk({ skills }, 'slugify', 'hello');
 		expect(greeted.calls).toEqual([['scripts/slugify.mjs', 'hello']]);
 		expect(greeted.texts[1]).not.toContain('Demo mode');
-		expect((await talk({ skills }, 'slugify', 'thank you')).texts[1]).toContain("can't use this as an answer");
+		expect((await talk({ skills }, 'slugify', 'thank you')).texts[1]).toContain('can’t use this as an answer');
 	});
 
 	test('without a skill it answers nothing, and says so', async () => {
