@@ -157,14 +157,15 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		durationMs: count.optional(),
 		/** A stream was longer than its cap. */
 		truncated: z.boolean().optional(),
-		/** `path` is relative to the workspace, with `/`; `seen`: the version that the model looked at, which the step didn't make; `width` and `height` of a picture in pixels. */
+		/** `path` is relative to the workspace, with `/`; `seen`: the version that the model looked at, which the step didn't make; `width` and `height` of a picture in pixels, and the `version` that was made. */
 		files: list(
 			object({
 				path: text,
 				bytes: count,
 				seen: text.optional(),
 				width: count.optional(),
-				height: count.optional()
+				height: count.optional(),
+				version: text.optional()
 			}),
 			10_000
 		),

@@ -5,12 +5,13 @@ import { modelId } from './models.ts';
 import { MAX_SKILL_FILE_BYTES } from './names.ts';
 import { missingNeed } from './skills.ts';
 
-/** `width` and `height`: of a picture, in pixels. */
+/** Of a picture, `width` and `height` in pixels, and `version`: id of what was made. */
 const madeFile = z.object({
 	path: z.string(),
 	bytes: z.number(),
 	width: z.number().optional(),
-	height: z.number().optional()
+	height: z.number().optional(),
+	version: z.string().optional()
 });
 
 export const caseExpectation = z.strictObject({

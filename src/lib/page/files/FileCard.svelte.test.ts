@@ -240,6 +240,25 @@ describe('a file that is another by now', () => {
 		await expect.element(screen.getByTestId('file-state')).toMatchTextContent(/It’s no longer kept\.\s*$/);
 	});
 
+	test('F5: a picture that was drawn over since is shown as the step made it', async () => {
+		const modifiedAt = '2026-01-02T03:04:05Z';
+		const now = { path: 'chart.svg', bytes: 9, modifiedAt, versions: [{ id: 'first', bytes: 8, modifiedAt }] };
+		const client = { listFiles: vi.fn(async () => [now]), restoreFile: vi.fn() };
+		const files = new ConversationFiles('c', client);
+		await files.refresh();
+		const srcOf = async (version: string) => {
+			const file = { path: 'chart.svg', bytes: 8, version };
+			const context = new Map([[PANEL, () => files]]);
+			const screen = await render(FileCard, { props: { file, conversationId: 'c', version: 'v' }, context });
+			const src = screen.getByRole('img', { name: 'Preview of chart.svg' }).element().getAttribute('src');
+			await screen.unmount();
+			return src;
+		};
+		expect(await srcOf('first')).toBe('/api/conversations/c/files/chart.svg?version=first');
+		// No cache of the page mixes it up with what was there before.
+		expect(await srcOf('second')).toBe('/api/conversations/c/files/chart.svg?v=second');
+	});
+
 	test('says how long it is when it has changed', async () => {
 		serve('longer than before');
 		const screen = await show('a.txt', 5);

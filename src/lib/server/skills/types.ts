@@ -155,6 +155,8 @@ export interface MadeFile {
 	/** Of a picture, in pixels; absent if it doesn't say. */
 	width?: number;
 	height?: number;
+	/** Of a picture: id of the version that was made. */
+	version?: string;
 }
 
 /** Result of a script (S0, D12). Streams are capped; `[output truncated]` marks the cut. */

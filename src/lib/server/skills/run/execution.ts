@@ -8,7 +8,7 @@ import { limitsOf, openScratch, type Scratch, timeoutOf } from './environment.ts
 import { findMissing } from './missing.ts';
 import type { SpareNodes } from './spare-node.ts';
 import { callerKey, type Turns } from '../turns.ts';
-import { readPictureSize } from './picture-format.ts';
+import { readPicture } from './picture-format.ts';
 import { type MadeFile, type Skill, SkillError, type SkillExecutionResult } from '../types.ts';
 import { walkFiles } from '../../foreign-folders.ts';
 
@@ -211,11 +211,11 @@ export async function listWorkspace(dir: string): Promise<Listing> {
 
 const MAX_MEASURED = 100;
 
-/** With the sizes of pictures, so that a page can leave room for them. */
+/** With the sizes of pictures, so that a page can leave room for them, and their versions. */
 function measured(dir: string, files: MadeFile[]): Promise<MadeFile[]> {
 	return Promise.all(
 		files.map(async (file, index) =>
-			index < MAX_MEASURED ? { ...file, ...(await readPictureSize(join(dir, file.path))) } : file
+			index < MAX_MEASURED ? { ...file, ...(await readPicture(join(dir, file.path), file.bytes)) } : file
 		)
 	);
 }

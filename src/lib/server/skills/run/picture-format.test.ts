@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pictureSize, readPictureSize } from './picture-format.ts';
+import { pictureSize, readPicture } from './picture-format.ts';
 
 const base64 = (text: string): Buffer => Buffer.from(text, 'base64');
 const PNG = Buffer.concat([
@@ -48,9 +49,11 @@ test('F5, SECURITY: only files are read: no link, no pipe, nothing that is no pi
 		await writeFile(join(root, 'a.txt'), PNG);
 		await symlink(join(root, 'a.png'), join(root, 'link.png'));
 		execFileSync('mkfifo', [join(root, 'pipe.png')]);
-		expect(await readPictureSize(join(root, 'a.png'))).toEqual({ width: 640, height: 480 });
+		const version = hash('sha256', PNG);
+		expect(await readPicture(join(root, 'a.png'), PNG.length)).toEqual({ width: 640, height: 480, version });
+		expect(await readPicture(join(root, 'a.png'), 1e9), 'too large').toEqual({ width: 640, height: 480 });
 		for (const name of ['a.txt', 'link.png', 'pipe.png', 'gone.png'])
-			expect(await readPictureSize(join(root, name)), name).toBeNull();
+			expect(await readPicture(join(root, name), PNG.length), name).toBeNull();
 	} finally {
 		await rm(root, { recursive: true, force: true });
 	}

@@ -1,5 +1,7 @@
 /** Reads the format and the size of pictures from the start of their files: whether a model takes one, and how much room a page leaves for it. */
+import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
+import { readInPieces, readUpTo } from '../../foreign-folders.ts';
 import { READ_FLAGS } from '../read/files.ts';
 
 export interface PictureSize {
@@ -11,14 +13,25 @@ export interface PictureSize {
 /** Enough for the size of nearly every picture. */
 export const HEAD_BYTES = 256 * 1024;
 const MAX_PX = 100_000;
+/** A page shows no larger ones. */
+const MAX_BYTES = 20_000_000;
 
-/** Null for what is no picture, can't be read, or doesn't say. Never rejects. */
-export async function readPictureSize(path: string): Promise<PictureSize | null> {
+/** `version`: SHA-256 of the file, by which what it has in it now is found later; absent of a very large one. */
+export interface Picture extends Partial<PictureSize> {
+	version?: string;
+}
+
+/** Null for what is no picture or can't be read. Never rejects. */
+export async function readPicture(path: string, bytes: number): Promise<Picture | null> {
 	if (!/\.(png|jpe?g|gif|webp|svg)$/i.test(path)) return null;
 	const file = await open(path, READ_FLAGS).catch(() => null);
 	try {
-		const read = await file?.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-		return read ? pictureSize(read.buffer.subarray(0, read.bytesRead)) : null;
+		if (!file) return null;
+		const size = pictureSize(await readUpTo(file, HEAD_BYTES));
+		if (bytes > MAX_BYTES) return size;
+		const sum = createHash('sha256');
+		for await (const piece of readInPieces(file, bytes)) sum.update(piece);
+		return { ...size, version: sum.digest('hex') };
 	} catch {
 		// It isn't a file any more: the page finds out for itself.
 		return null;

@@ -120,7 +120,8 @@ function renderRun(result: SkillExecutionResult): string {
 	const { success, error, message, hint, exitCode, durationMs, stdout, stderr, truncated, files, outputId } = result;
 	const moreFiles = files.length > MAX_FILES_SHOWN ? files.length - MAX_FILES_SHOWN : undefined;
 	const more = howToReadOn(outputId, result);
-	const shown = { stdout, stderr, truncated, more, files: files.slice(0, MAX_FILES_SHOWN), moreFiles };
+	const named = files.slice(0, MAX_FILES_SHOWN).map(({ version: _, ...file }) => file);
+	const shown = { stdout, stderr, truncated, more, files: named, moreFiles };
 	return JSON.stringify({ ok: success, error, message, hint, exitCode, durationMs, ...shown });
 }
 
