@@ -182,6 +182,14 @@ describe('F5: versions of a file', () => {
 		expect(lines().map((line) => line.textContent)).toContain('-two');
 	});
 
+	test('of a picture are seen beside each other', async () => {
+		const screen = await shown('chart.svg', { '': '<svg xmlns="http://www.w3.org/2000/svg"/>' });
+		await screen.getByLabelText('Compare with').selectOptions(ONE);
+		const src = (name: string) => screen.getByRole('img', { name }).element().getAttribute('src');
+		expect(src('chart.svg, before')).toMatch(new RegExp(`\\?version=${ONE}$`));
+		expect(src('chart.svg, after')).toMatch(/\/chart\.svg\?v=/);
+	});
+
 	test('that are no text are not compared', async () => {
 		const screen = await shown('a.bin', { [`version=${ONE}`]: '\0one', '': '\0two' });
 		await screen.getByLabelText('Compare with').selectOptions(ONE);

@@ -82,7 +82,7 @@ describe('E30: the card of a call that has to be allowed', () => {
 	});
 
 	test.each([
-		['untrusted', 'This skill isn’t trusted.', 'trust it', 'Review skill'],
+		['untrusted', 'This skill isn’t trusted.', 'trust it', 'Review and trust'],
 		['changed', 'The skill’s files changed since you trusted it.', 'trust it again', 'Review changes']
 	] as const)('of one that is %s offers once or not, and the way to its page', async (trust, words, until, link) => {
 		const { screen } = await setup({ trust, skillId: 'skills-2/demo', reason: `${approval.reason} ${words}` });
