@@ -150,8 +150,9 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	await expect(page.getByTestId('step-fold')).toContainText('3 steps · 1 failed');
 	await expect(page.getByTestId('step')).toHaveCount(1);
 	await failed.getByTestId('run-again').click();
-	await expect(failed.getByTestId('execution-message')).toHaveText(/the scales broke/);
-	await expect(failed.getByTestId('execution')).toContainText('scripts/weigh.sh Wally "9 tons"');
+	await expect(failed.getByTestId('failed-again')).toHaveText(/^Ran again, .*: failed\. Open first run$/);
+	await expect(failed.getByTestId('step-error')).toHaveText(/the scales broke/);
+	await expect(failed.getByTestId('terminal-command')).toContainText('scripts/weigh.sh Wally "9 tons"');
 });
 
 test('F8: Edit skill of a failed step opens the file that broke at its line, in view, and leads back to the chat', async ({
