@@ -263,6 +263,38 @@ test('F1: once a broken skill is put right, by a fix or by going back, its page 
 	await expect(page).toHaveURL(/\/skills\/cracked$/);
 });
 
+test('F1: a skill that an edit broke goes back to what worked; a guessed description is checked in the editor', async ({
+	page,
+	app
+}) => {
+	const folder = join(app.skillsDir, 'ebb');
+	await mkdir(folder, { recursive: true });
+	await writeFile(
+		join(folder, 'SKILL.md'),
+		'---\nname: ebb\ndescription: Tells the tide. Use for tides.\n---\n1. Run it with HH:MM.\n'
+	);
+	const breakIt = async (): Promise<void> => {
+		const at = `${app.url}/api/skills/ebb/file`;
+		const read = await page.request.get(`${at}?path=SKILL.md`);
+		const { text, digest } = (await read.json()) as { text: string; digest: string };
+		const data = { path: 'SKILL.md', text: text.replace(/description: .*\n/, ''), digest };
+		expect((await page.request.put(at, { data })).ok()).toBe(true);
+		await page.goto(`${app.url}/skills/ebb`);
+	};
+	await page.goto(`${app.url}/skills`);
+	await expect(row(page, 'ebb')).toBeVisible();
+	await breakIt();
+	await page.getByTestId('restore-working').click();
+	await expect(page.getByTestId('doctor-proposal')).toContainText('Tells the tide.');
+	await page.getByTestId('doctor-write').click();
+	await expect(page.getByTestId('chat-with-skill')).toBeVisible();
+	await breakIt();
+	await page.getByTestId('doctor-fix-all').click();
+	await page.getByTestId('doctor-write').click();
+	await expect(page.getByTestId('toast')).toContainText('Check this description');
+	await expect(page).toHaveURL(/\/skills\/edit\/ebb\?file=SKILL\.md&line=3$/);
+});
+
 test('E11: switched off in the settings nothing runs, and the page says why; switched on it does', async ({
 	page,
 	app
