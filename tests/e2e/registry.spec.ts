@@ -255,6 +255,7 @@ test('F1: once a broken skill is put right, by a fix or by going back, its page 
 	await page.getByTestId('version-anyway').click();
 	await expect(page.getByTestId('doctor')).toBeVisible();
 	await page
+		.getByTestId('skill-edits')
 		.getByRole('button', { name: /^Restore/ })
 		.first()
 		.click();

@@ -7,7 +7,6 @@ import type { Message } from '../../shared/message.ts';
 import { siblingsOf } from '../skills/needs/siblings.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import { unusableIn, viewOf } from '../skills/registry/visibility.ts';
-import type { Skill } from '../skills/types.ts';
 import type { ConversationSkillState } from '../store/chat/queue.ts';
 import type { Store } from '../store/store.ts';
 import type { ConversationChanges } from '../runs/conversation-changes.ts';
