@@ -75,7 +75,7 @@ export function problemOf({ diagnostics }: Pick<SkillSummary, 'diagnostics'>): s
 	const fault = diagnostics.find(({ severity }) => severity === 'error');
 	if (!fault) return 'Its SKILL.md can’t be read.';
 	const { field, message } = fault;
-	const [first = ''] = cleanText(message).split(/(?<=[^.])\.\s/, 1);
+	const [first = ''] = cleanText(message).split(/, so |(?<=[^.])\.\s/, 1);
 	return `${field === '_' ? 'SKILL.md' : `The ${cleanText(field)}`} ${first.replace(/\.$/, '')}.`;
 }
 

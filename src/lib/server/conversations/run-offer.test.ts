@@ -59,7 +59,7 @@ describe('F2: why a run offered what it did', () => {
 		await rig.run('Use torn page for 09:00');
 		const [first, second] = rig.server.requests.map(({ body }) => JSON.stringify(body.input));
 		expect(first).not.toContain('torn');
-		expect(second).toContain('- torn-page is broken: description is missing');
+		expect(second).toContain('- torn-page is broken: its description is missing');
 	});
 
 	/** More skills than the instructions describe. */

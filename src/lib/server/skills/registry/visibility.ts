@@ -61,7 +61,7 @@ export function viewOf(library: SkillSnapshot, visibility: Visibility): { librar
 
 export interface UnusableSkill {
 	name: string;
-	/** `off`, or `broken: description is missing`. */
+	/** `off`, or `broken: its description is missing`. */
 	why: string;
 }
 
@@ -82,7 +82,10 @@ export function unusableIn(
 
 function faultOf(issues: BrokenSkill['issues']): string {
 	const fault = issues.find(({ severity }) => severity === 'error');
-	return fault ? `: ${fault.field === '_' ? 'SKILL.md' : fault.field} ${fault.message.replace(/\.$/, '')}` : '';
+	if (!fault) return '';
+	// Without what follows from it.
+	const [what = ''] = fault.message.split(', so ', 1);
+	return `: ${fault.field === '_' ? 'its SKILL.md' : `its ${fault.field}`} ${what.replace(/\.$/, '')}`;
 }
 
 /** Own skills first, then by source order; the chosen version first within a source. */
