@@ -290,6 +290,12 @@ test('F1: a skill that an edit broke goes back to what worked; a guessed descrip
 	await page.getByTestId('doctor-write').click();
 	await expect(page.getByTestId('chat-with-skill')).toBeVisible();
 	await breakIt();
+	// A chat that names it says so, and leads there.
+	await page.goto(app.url);
+	await page.getByTestId('composer-input').fill('Use ebb for 09:00');
+	await page.keyboard.press('Enter');
+	await expect(page.getByText('is broken: its description is missing.')).toBeVisible();
+	await page.getByTestId('unusable-skill').click();
 	await page.getByTestId('doctor-fix-all').click();
 	await page.getByTestId('doctor-write').click();
 	await expect(page.getByTestId('toast')).toContainText('Check this description');
