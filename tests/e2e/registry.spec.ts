@@ -302,6 +302,14 @@ test('F1: a skill that an edit broke goes back to what worked; a guessed descrip
 	await expect(page).toHaveURL(/\/skills\/edit\/ebb\?file=SKILL\.md&line=3$/);
 });
 
+test('the Trash leads back to where one came from', async ({ page, app }) => {
+	await page.goto(`${app.url}/skills`);
+	await page.getByTestId('skills-menu').click();
+	await page.getByTestId('trash-link').click();
+	await page.getByRole('link', { name: 'Back to skills' }).click();
+	await expect(page).toHaveURL(/\/skills$/);
+});
+
 test('E11: switched off in the settings nothing runs, and the page says why; switched on it does', async ({
 	page,
 	app
