@@ -255,12 +255,59 @@ test('F1: once a broken skill is put right, by a fix or by going back, its page 
 	await page.getByTestId('version-anyway').click();
 	await expect(page.getByTestId('doctor')).toBeVisible();
 	await page
+		.getByTestId('skill-edits')
 		.getByRole('button', { name: /^Restore/ })
 		.first()
 		.click();
 	await expect(page.getByTestId('chat-with-skill')).toBeVisible();
 	await expect(page.getByTestId('doctor')).toHaveCount(0);
 	await expect(page).toHaveURL(/\/skills\/cracked$/);
+});
+
+test('F1: a skill that an edit broke goes back to what worked; a guessed description is checked in the editor', async ({
+	page,
+	app
+}) => {
+	const folder = join(app.skillsDir, 'ebb');
+	await mkdir(folder, { recursive: true });
+	await writeFile(
+		join(folder, 'SKILL.md'),
+		'---\nname: ebb\ndescription: Tells the tide. Use for tides.\n---\n1. Run it with HH:MM.\n'
+	);
+	const breakIt = async (): Promise<void> => {
+		const at = `${app.url}/api/skills/ebb/file`;
+		const read = await page.request.get(`${at}?path=SKILL.md`);
+		const { text, digest } = (await read.json()) as { text: string; digest: string };
+		const data = { path: 'SKILL.md', text: text.replace(/description: .*\n/, ''), digest };
+		expect((await page.request.put(at, { data })).ok()).toBe(true);
+		await page.goto(`${app.url}/skills/ebb`);
+	};
+	await page.goto(`${app.url}/skills`);
+	await expect(row(page, 'ebb')).toBeVisible();
+	await breakIt();
+	await page.getByTestId('restore-working').click();
+	await expect(page.getByTestId('doctor-proposal')).toContainText('Tells the tide.');
+	await page.getByTestId('doctor-write').click();
+	await expect(page.getByTestId('chat-with-skill')).toBeVisible();
+	await breakIt();
+	// A chat that names it says so, and leads there.
+	await page.goto(app.url);
+	await page.getByTestId('composer-input').fill('Use ebb for 09:00');
+	await page.keyboard.press('Enter');
+	await expect(page.getByText('is broken: its description is missing.')).toBeVisible();
+	await page.getByTestId('unusable-skill').click();
+	await page.getByTestId('doctor-fix-all').click();
+	await page.getByTestId('doctor-write').click();
+	await expect(page.getByTestId('toast')).toContainText('Check this description');
+	await expect(page).toHaveURL(/\/skills\/edit\/ebb\?file=SKILL\.md&line=3$/);
+});
+
+test('the Trash leads back to where one came from', async ({ page, app }) => {
+	await page.goto(`${app.url}/skills`);
+	await page.getByTestId('skills-menu').click();
+	await page.getByTestId('trash-link').click();
+	await page.getByRole('link', { name: 'Back to skills' }).click();
+	await expect(page).toHaveURL(/\/skills$/);
 });
 
 test('E11: switched off in the settings nothing runs, and the page says why; switched on it does', async ({

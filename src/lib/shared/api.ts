@@ -212,6 +212,8 @@ export const conversationSkill = z.object({
 	tokens: z.number(),
 	/** False if the skill can’t be used any more. */
 	isAvailable: z.boolean(),
+	/** Of one that is there and can’t be used: `off`, or `broken: its description is missing`. */
+	why: z.string().optional(),
 	/** Skills that it requires and that are off or not installed; absent if none. */
 	lacks: z.array(z.string()).optional()
 });

@@ -116,9 +116,21 @@ export function isAskedBack(text: string): boolean {
 /** Opens what Demo mode says where it can do nothing. */
 export const UNFIT = 'No skill clearly fits your message.';
 
-/** Neither does it answer where no skill fits. */
+const UNUSABLE = /^\*\*([a-z0-9-]+)\*\* is (?:off|broken)\b.*\.$/gm;
+
+/** What Demo mode says of a skill that was meant; `why`: `off`, or `broken: …`. The page makes a link of it. */
+export function unusableLine({ name, why }: { name: string; why: string }): string {
+	return `**${name}** is ${why}.`;
+}
+
+/** Names of the skills that were meant and can’t be used. */
+export function unusableIn(text: string): string[] {
+	return [...text.matchAll(UNUSABLE)].map(([, name = '']) => name);
+}
+
+/** Neither does it answer where no skill fits, or the one that was meant can’t be used. */
 export function isUnanswered(text: string): boolean {
-	return isAskedBack(text) || text.includes(UNFIT);
+	return isAskedBack(text) || text.includes(UNFIT) || unusableIn(text).length > 0;
 }
 
 /** What an answer of Demo mode says of a failure besides what the page shows in the failed step: which other skill there is. */

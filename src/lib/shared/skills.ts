@@ -324,7 +324,9 @@ export const skillDiagnosis = z.object({
 			/** The available fix; null without one. */
 			fixId: z.string().nullable(),
 			/** Unified diff of this fix; null without a fix, or if it only renames the file. */
-			diff: z.string().nullable()
+			diff: z.string().nullable(),
+			/** The fix makes up the description of what the instructions begin with: a person has to check it. */
+			isGuess: z.boolean().optional()
 		})
 	),
 	/** The SKILL.md with all fixes; null without any. */

@@ -1,4 +1,5 @@
 /** State shared by all pages: the open chat, the chat list, the skills and the server's health. */
+import { cleanText } from '../text/clean-text.ts';
 import { createContext } from 'svelte';
 import type { Health } from '../../shared/api.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
@@ -131,6 +132,19 @@ export class ChatApp {
 			}
 		};
 		toasts.show({ text: deletedWords(name), action: { label: 'Undo', run: undo } });
+	}
+
+	/** Said in a toast that takes it back. Rejects if it can't be changed. */
+	async setSkillMode(skill: Pick<SkillSummary, 'id' | 'name' | 'mode'>, mode: SkillSummary['mode']): Promise<void> {
+		const { id, name, mode: before } = skill;
+		await this.#client.changeSkill(id, { mode });
+		await this.library.refresh();
+		const undo = (): Promise<void> =>
+			this.setSkillMode({ id, name, mode }, before).catch((error: unknown) => {
+				this.toasts.show({ text: asApiError(error).message, isError: true });
+			});
+		const words = mode === 'off' ? 'Turned off' : 'Turned on';
+		this.toasts.show({ text: `${words} “${cleanText(name)}”`, action: { label: 'Undo', run: undo } });
 	}
 
 	/** Sets the chat on the page. */

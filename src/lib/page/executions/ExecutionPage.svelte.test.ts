@@ -294,7 +294,8 @@ describe('E13: the page of an execution', () => {
 
 	test('F1: a run of unsaved text leads to its skill, and isn’t run again: that text isn’t kept', async () => {
 		const failed = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output: 'said' } as const;
-		const { screen } = await setup(sampleExecution({ ...failed, skillId: 'unsaved.mine/demo' }));
+		const { screen } = await setup(sampleExecution({ ...failed, skillId: 'unsaved.mine/demo', digest: 'then' }));
+		await expect.element(screen.getByTestId('skill-changed')).toMatchTextContent(/The skill says something else now/);
 		await expect
 			.element(screen.getByTestId('edit-skill'))
 			.toHaveAttribute('href', '/skills/edit/mine/demo?file=scripts%2Fx.sh&run=e1');

@@ -353,7 +353,7 @@ export type SkillNow = { state: 'same' | 'changed' } | LostSkill;
 export const isLost = (now: SkillNow | null): now is LostSkill =>
 	now !== null && now.state !== 'same' && now.state !== 'changed';
 
-/** Never rejects. Unsaved text, which is in no library, never changes. */
+/** Never rejects. Unsaved text is as any other, once it was saved. */
 export async function skillNow(
 	client: Pick<Client, 'getSkill' | 'listTrash'>,
 	{ skillId, digest }: Pick<SkillExecution, 'skillId' | 'digest'>
@@ -368,7 +368,7 @@ export async function skillNow(
 			return { state: 'broken', id, problem: fault ? `${field} ${fault.message}` : '' };
 		}
 		if (mode === 'off') return { state: 'off', id };
-		return { state: of === skillId && current !== digest ? 'changed' : 'same' };
+		return { state: current !== digest ? 'changed' : 'same' };
 	} catch (error) {
 		// Nobody can tell, and running it will.
 		if (asApiError(error).code !== 'not_found') return { state: 'same' };

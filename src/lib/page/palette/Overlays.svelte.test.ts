@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { userEvent } from 'vitest/browser';
 import { createFakeClient, type FakeClient } from '../../../../tests/support/fake-client.ts';
@@ -214,6 +214,27 @@ describe('the command palette', () => {
 			await userEvent.keyboard('{Enter}');
 			await expect.poll(() => done.at(-1)).toBe(place);
 		}
+	});
+
+	test('F12: finds a broken skill, marked, and turns skills off and on', async () => {
+		const screen = await setup();
+		const changeSkill = vi.fn(async (_id: string, _patch: unknown) => ({}) as never);
+		client.changeSkill = changeSkill;
+		client.listSkills = async () => ({ data: app.library.skills, totalPages: 1, revision: '2' }) as never;
+		const diagnostics = [{ severity: 'error' as const, field: 'description', message: 'is missing' }];
+		const torn = sampleSummary({ id: 'mine/torn', name: 'torn', status: 'broken', diagnostics });
+		app.library.skills = [...app.library.skills, torn];
+		await open(screen);
+		await screen.getByTestId('palette-input').fill('torn');
+		await expect.poll(() => active(screen)).toMatch(/^torn\s*The description is missing\.\s*Broken$/);
+		await userEvent.keyboard('{Enter}');
+		await expect.poll(() => done.at(-1)).toBe('/skills/mine/torn');
+		await open(screen);
+		await screen.getByTestId('palette-input').fill('turn off pdf-tools');
+		await expect.poll(() => active(screen)).toMatch(/^Turn off pdf-tools/);
+		await userEvent.keyboard('{Enter}');
+		await expect.poll(() => changeSkill.mock.calls).toEqual([['pdf-tools', { mode: 'off' }]]);
+		await expect.poll(() => app.toasts.list.at(-1)?.text).toBe('Turned off “pdf-tools”');
 	});
 
 	test('deletes a skill, which a notice brings back; what fails is said', async () => {

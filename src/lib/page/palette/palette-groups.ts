@@ -10,6 +10,7 @@ import Keyboard from '@lucide/svelte/icons/keyboard';
 import MessageSquare from '@lucide/svelte/icons/message-square';
 import MessageSquarePlus from '@lucide/svelte/icons/message-square-plus';
 import PanelLeft from '@lucide/svelte/icons/panel-left';
+import Power from '@lucide/svelte/icons/power';
 import Plug from '@lucide/svelte/icons/plug';
 import Puzzle from '@lucide/svelte/icons/puzzle';
 import Search from '@lucide/svelte/icons/search';
@@ -35,7 +36,15 @@ import { cleanText } from '../text/clean-text.ts';
 import { ABOUT, CLIENTS } from '../connect/connect-snippets.ts';
 import { SETTINGS_SECTIONS } from '../settings/settings-form.svelte.ts';
 import { runScriptPage } from '../skills/run/scripts.ts';
-import { editorPage, filePage, ownScripts, partsOf, skillPage, type SkillTab } from '../skills/skill-words.ts';
+import {
+	editorPage,
+	filePage,
+	ownScripts,
+	partsOf,
+	problemOf,
+	skillPage,
+	type SkillTab
+} from '../skills/skill-words.ts';
 import { isNearly, proseOf } from '../text/fuzzy.ts';
 import { saveFile } from '../ui/clipboard.ts';
 import { shownTitle } from '../sidebar/conversation-actions.ts';
@@ -258,8 +267,11 @@ function runsWith(app: ChatApp, text: string): PaletteItem[] {
 }
 
 function skills(app: ChatApp): PaletteItem[] {
-	return app.library.ready.flatMap(({ id, name, description, tags = [] }) => {
+	return app.library.skills.flatMap((skill): PaletteItem[] => {
+		const { id, name, description, tags = [] } = skill;
 		const shown = cleanText(name);
+		const page = { id: `skill-${id}`, label: shown, icon: Puzzle, isQuiet: true, run: () => app.go(skillPage(id)) };
+		if (skill.status === 'broken') return [{ ...page, isNearlyFound: true, mark: 'Broken', hint: problemOf(skill) }];
 		return [
 			{
 				id: `chat-${id}`,
@@ -270,14 +282,10 @@ function skills(app: ChatApp): PaletteItem[] {
 				run: () => app.go(`/?skill=${encodeURIComponent(name)}`)
 			},
 			{
-				id: `skill-${id}`,
-				label: shown,
+				...page,
 				hint: cleanText(partsOf(description).does),
 				prose: proseOf({ name, description, tags }),
-				icon: Puzzle,
-				isQuiet: true,
-				isNearlyFound: true,
-				run: () => app.go(skillPage(id))
+				isNearlyFound: true
 			}
 		];
 	});
@@ -289,7 +297,7 @@ function skillActions(app: ChatApp, query: string): PaletteItem[] {
 	if (words.length < 2) return [];
 	const named = app.library.skills.filter(({ name }) => words.some((word) => isNearly(name, word)));
 	return named.flatMap((skill) => {
-		const { id, name, status, scripts, tools } = skill;
+		const { id, name, status, mode, scripts, tools } = skill;
 		const shown = cleanText(name);
 		const action = (verb: string, words: string, icon: LucideIcon, run: () => unknown): PaletteItem => ({
 			id: `${verb}-${id}`,
@@ -310,12 +318,23 @@ function skillActions(app: ChatApp, query: string): PaletteItem[] {
 						...(scripts.length + tools.length > 0 ? [action('Run', 'try test', Play, tab('run'))] : []),
 						action('Evals of', 'evaluate test cases', FlaskConical, tab('evals')),
 						action('Versions of', 'history update', History, tab('versions')),
-						action('Draft of', 'improve', Sparkles, () => app.actions.improveSkill(id))
+						action('Draft of', 'improve', Sparkles, () => app.actions.improveSkill(id)),
+						mode === 'off'
+							? action('Turn on', 'enable switch', Power, () => setMode(app, skill, 'auto'))
+							: action('Turn off', 'disable switch', Power, () => setMode(app, skill, 'off'))
 					]
 				: []),
 			action('Delete', 'remove trash', Trash2, () => remove(app, skill))
 		];
 	});
+}
+
+async function setMode(app: ChatApp, skill: SkillSummary, mode: SkillSummary['mode']): Promise<void> {
+	try {
+		await app.setSkillMode(skill, mode);
+	} catch (error) {
+		app.toasts.show({ text: asApiError(error).message, isError: true });
+	}
 }
 
 async function remove(app: ChatApp, skill: SkillSummary): Promise<void> {

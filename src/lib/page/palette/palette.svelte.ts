@@ -7,6 +7,8 @@ import { byScore, fuzzyScore, hasWords, isNearly } from '../text/fuzzy.ts';
 export interface PaletteItem {
 	id: string;
 	label: string;
+	/** What is wrong with it, in a word. */
+	mark?: string;
 	/** Second line. */
 	hint?: string;
 	/** When it was last changed, as ISO 8601. */

@@ -241,6 +241,17 @@ describe('F4: the page of a skill', () => {
 		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', { mode: 'off' });
 	});
 
+	test('that is in the trash says so, and is restored there', async () => {
+		const client = { ...clientOf(), restoreSkill: vi.fn(async () => detailOf()) as unknown as Client['restoreSkill'] };
+		client.getSkill.mockRejectedValueOnce(new ApiError('not_found', 'There is no skill “demo”.'));
+		client.listTrash.mockResolvedValue([{ id: 't1', skillId: 'installed/demo', name: 'demo' } as TrashedSkill]);
+		const screen = await render(SkillPage, { client, id: 'demo' });
+		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/“demo” is in the Trash\./);
+		await screen.getByTestId('restore-deleted').click();
+		await expect.element(screen.getByTestId('skill-name')).toHaveTextContent('demo');
+		expect(client.restoreSkill).toHaveBeenCalledExactlyOnceWith('t1');
+	});
+
 	test('that does not exist says so; one that could not be read can be asked for again', async () => {
 		const client = clientOf();
 		client.getSkill.mockRejectedValueOnce(new ApiError('not_found', 'There is no skill “demo”.'));

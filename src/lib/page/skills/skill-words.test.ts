@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askFor, firstSentence, inputIn, shortOf } from './skill-words.ts';
+import { askFor, firstSentence, inputIn, problemOf, shortOf } from './skill-words.ts';
 
 test.each([
 	['Reads files. It also writes.', 'Reads files.'],
@@ -42,4 +42,14 @@ test.each([
 	['', 'text']
 ])('F8: the question %j hands %s to a script', (question, input) => {
 	expect(inputIn(question)).toBe(input);
+});
+
+test('F1: why a skill is broken is one plain sentence, without what follows from it', () => {
+	const of = (field: string, message: string) => problemOf({ diagnostics: [{ severity: 'error', field, message }] });
+	expect(of('description', 'is missing, so the model won’t know when to use the skill')).toBe(
+		'The description is missing.'
+	);
+	expect(of('_', 'isn’t valid YAML: a bracket is open. Close it.')).toBe(
+		'SKILL.md isn’t valid YAML: a bracket is open.'
+	);
 });

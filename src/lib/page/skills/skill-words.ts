@@ -70,6 +70,15 @@ export function shortOf(description: string): string {
 	return sentence.length > LONG_SENTENCE && head.includes(' ') && head !== sentence ? `${head}.` : sentence;
 }
 
+/** Why it’s broken, in a sentence: `The description is missing.` */
+export function problemOf({ diagnostics }: Pick<SkillSummary, 'diagnostics'>): string {
+	const fault = diagnostics.find(({ severity }) => severity === 'error');
+	if (!fault) return 'Its SKILL.md can’t be read.';
+	const { field, message } = fault;
+	const [first = ''] = cleanText(message).split(/, so |(?<=[^.])\.\s/, 1);
+	return `${field === '_' ? 'SKILL.md' : `The ${cleanText(field)}`} ${first.replace(/\.$/, '')}.`;
+}
+
 /** What to type when it’s tried: what its description says it’s asked, or its name. */
 export function askFor({ name, description }: Pick<SkillSummary, 'name' | 'description'>): string {
 	const { when } = partsOf(description);

@@ -13,6 +13,8 @@ interface Told {
 	/** `bytes` is null for a file that is gone. */
 	files?: { path: string; bytes: number | null }[];
 	skills?: { name: string; description: string }[];
+	/** Skills that the message means and that can’t be used: told with each such message. */
+	unusable?: readonly { name: string; why: string }[];
 	/** Not told but kept: calls whose results were left out from here on. */
 	leftOut?: string[];
 	/** Not told but kept: files that a model's server refused. */
@@ -83,10 +85,12 @@ export interface Now {
 	skills: readonly { name: string; description: string }[];
 	/** Content for the files attached to the message. */
 	attached?: readonly object[];
+	/** Skills that the message names, or that are pinned, and that can’t be used now. */
+	unusable?: readonly { name: string; why: string }[];
 }
 
 /** A note of what isn't known yet; null if nothing is new. */
-export function noteOf({ date, files, skills, attached = [] }: Now, known: Known): TurnNote | null {
+export function noteOf({ date, files, skills, attached = [], unusable = [] }: Now, known: Known): TurnNote | null {
 	const day = dayOf(date);
 	const there = new Set(files.map(({ path }) => path));
 	const shown = files.slice(0, MAX_FILES);
@@ -98,14 +102,15 @@ export function noteOf({ date, files, skills, attached = [] }: Now, known: Known
 		],
 		skills: skills
 			.filter(({ name, description }) => known.skills.get(name) !== description)
-			.map(({ name, description }) => ({ name, description }))
+			.map(({ name, description }) => ({ name, description })),
+		...(unusable.length > 0 && { unusable })
 	};
 	const text = render(told, files.length - shown.length);
 	const content = [...(text === '' ? [] : [{ type: 'input_text', text }]), ...attached];
 	return content.length === 0 ? null : { type: 'message', role: 'user', content, told };
 }
 
-function render({ date, files = [], skills = [] }: Told, moreFiles: number): string {
+function render({ date, files = [], skills = [], unusable = [] }: Told, moreFiles: number): string {
 	const present = files.flatMap(({ path, bytes }) => (bytes === null ? [] : `- ${fileName(path)} (${bytes} bytes)`));
 	const gone = files.flatMap(({ path, bytes }) => (bytes === null ? fileName(path) : []));
 	const more = moreFiles > 0 ? [`… and ${moreFiles} more files`] : [];
@@ -119,6 +124,11 @@ function render({ date, files = [], skills = [] }: Told, moreFiles: number): str
 			? [
 					'## Skills that may fit this message',
 					...skills.map(({ name, description }) => `### ${name}\n${inert(description)}`)
+				]
+			: []),
+		...(unusable.length > 0
+			? [
+					`## Skills that can’t be used now\n\nSay so where they are asked for:\n${unusable.map(({ name, why }) => `- ${name} is ${plainLine(inert(why))}`).join('\n')}`
 				]
 			: [])
 	];

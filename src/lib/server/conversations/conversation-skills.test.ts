@@ -84,6 +84,7 @@ describe('F7: a pinned skill', () => {
 		await rig.modes.setMode(pdf, 'off');
 		await rig.run('two');
 		expect(prompt(2)).not.toContain('Always whisper.');
+		expect(JSON.stringify(rig.server.requests[1]!.body.input)).toContain('- pdf is off');
 		expect(toolNames(2)).not.toContain('fill_pdf');
 		expect((await list()).data).toEqual([
 			{
@@ -93,7 +94,7 @@ describe('F7: a pinned skill', () => {
 				tokens: Math.ceil('Mind the commas.'.length / 4),
 				isAvailable: true
 			},
-			{ name: 'pdf', description: 'Fills PDF forms.', state: 'pinned', tokens: 0, isAvailable: false }
+			{ name: 'pdf', description: 'Fills PDF forms.', state: 'pinned', tokens: 0, isAvailable: false, why: 'off' }
 		]);
 		await writeFile(
 			join(rig.root, 'skills/csv/SKILL.md'),

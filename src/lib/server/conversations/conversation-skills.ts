@@ -6,8 +6,7 @@ import { isOnlyLookedAt } from '../agent/history.ts';
 import type { Message } from '../../shared/message.ts';
 import { siblingsOf } from '../skills/needs/siblings.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
-import { viewOf } from '../skills/registry/visibility.ts';
-import type { Skill } from '../skills/types.ts';
+import { unusableIn, viewOf } from '../skills/registry/visibility.ts';
 import type { ConversationSkillState } from '../store/chat/queue.ts';
 import type { Store } from '../store/store.ts';
 import type { ConversationChanges } from '../runs/conversation-changes.ts';
@@ -35,18 +34,20 @@ export async function listConversationSkills(parts: Parts, id: string): Promise<
 	const states = await store.conversationSkills.list(id);
 	const shown = await Promise.all((await store.messages.list(id)).map((message) => parts.runner.current(message)));
 	const snapshot = skills.registry.snapshot();
-	const { library, off } = viewOf(snapshot, modes);
+	const view = viewOf(snapshot, modes);
+	const { library, off } = view;
+	const reasons = new Map(unusableIn(view).map(({ name, why }) => [name, why]));
 	const usable = library.skills;
 	const listed = [...usable, ...snapshot.skills, ...snapshot.broken];
 
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
 	const loaded = loadedIn(shown, states);
 	const find = (name: string) => usable.find((each) => each.name === name);
-	const lackOf = (skill: Skill | undefined): Pick<ConversationSkill, 'lacks'> => {
-		if (!skill) return {};
+	const stateOf = (name: string, skill = find(name)): Pick<ConversationSkill, 'isAvailable' | 'why' | 'lacks'> => {
+		if (!skill) return { isAvailable: false, ...(reasons.has(name) && { why: reasons.get(name) }) };
 		const siblings = siblingsOf(skill, { skills: usable, off });
 		const lacks = siblings.flatMap(({ name, isDeclared, state }) => (isDeclared && state !== 'on' ? [name] : []));
-		return lacks.length > 0 ? { lacks } : {};
+		return { isAvailable: true, ...(lacks.length > 0 && { lacks }) };
 	};
 	const data = [
 		...pinned.map((name): ConversationSkill => {
@@ -57,16 +58,15 @@ export async function listConversationSkills(parts: Parts, id: string): Promise<
 				description,
 				state: 'pinned',
 				tokens: skill ? estimateTokens(skill.body) : 0,
-				isAvailable: skill !== undefined,
-				...lackOf(skill)
+				...stateOf(name, skill)
 			};
 		}),
 		...loaded
 			.filter(({ name }) => !pinned.includes(name))
-			.map(({ name, description, tokens }): ConversationSkill => {
-				const skill = find(name);
-				return { name, description, state: 'loaded', tokens, isAvailable: skill !== undefined, ...lackOf(skill) };
-			})
+			.map(({ name, description, tokens }): ConversationSkill => ({
+				...{ name, description, state: 'loaded', tokens },
+				...stateOf(name)
+			}))
 	];
 	return { data, tokens: data.reduce((sum, { tokens }) => sum + tokens, 0) };
 }

@@ -52,6 +52,16 @@ describe('F2: why a run offered what it did', () => {
 		expect(sum(offer!.skills.map(({ tokens }) => tokens))).toBeLessThan(offer!.tokens);
 	});
 
+	test('F7: a skill that the message names and that can’t be used is told with why; of others not a word', async () => {
+		const torn = { 'torn-page/SKILL.md': '---\nname: torn-page\n---\nDo it.' };
+		await start([text('One.'), text('Two.')], { skills: { ...SKILLS, ...torn } });
+		await rig.run('How are you?');
+		await rig.run('Use torn page for 09:00');
+		const [first, second] = rig.server.requests.map(({ body }) => JSON.stringify(body.input));
+		expect(first).not.toContain('torn');
+		expect(second).toContain('- torn-page is broken: its description is missing');
+	});
+
 	/** More skills than the instructions describe. */
 	const MANY = Object.fromEntries(
 		Array.from({ length: 300 }, (_, index) => [

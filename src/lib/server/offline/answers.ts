@@ -1,9 +1,16 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
 import { errorLine, isTrace } from '../../shared/errors.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
-import { ASKED, NEXT, offeredIn, UNFIT } from '../../shared/questions.ts';
+import { ASKED, NEXT, offeredIn, UNFIT, unusableLine } from '../../shared/questions.ts';
 import { tokenize } from '../skills/find/words.ts';
-import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
+import {
+	type CatalogSkill,
+	type FinishedCall,
+	type History,
+	LOAD_SKILL,
+	type LoadedSkill,
+	USE_SKILL
+} from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
 import type { Action, PlannedCall } from './actions.ts';
 import { isSeen, type Slot, slotWords, wantedExtensions } from './slots.ts';
@@ -159,6 +166,13 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;
 	});
 	return [ABOUT, NEXT, listed.join('\n'), more + CONNECT].join('\n\n');
+}
+
+/** For skills that were meant and can’t be used. */
+export function unusableText(skills: History['unusable']): string {
+	const said = skills.map(unusableLine);
+	const isOff = skills.every(({ why }) => why === 'off');
+	return [...said, `${isOff ? 'Turn it on' : 'Fix it'} in **Skills**, then ask again.`].join('\n\n');
 }
 
 /** A greeting, where there is a file to ask about. */

@@ -14,6 +14,7 @@ import {
 	offerText,
 	reportText,
 	unreadText,
+	unusableText,
 	welcomeText
 } from './answers.ts';
 import {
@@ -163,6 +164,9 @@ export function decide(request: ModelRequest): Decision {
 		const about = isHelp ? [ABOUT] : [];
 		return say([...about, withoutUnmet(reportText(runs), request, history), ...instead].join('\n\n'));
 	}
+	const saidName = text.toLowerCase().replaceAll(' ', '-');
+	const unusable = history.unusable.filter(({ name }) => !step || saidName.includes(name));
+	if (unusable.length > 0 && !isHelp) return say(unusableText(unusable));
 	const call =
 		step?.kind === 'load' ? { name: LOAD_SKILL, arguments: JSON.stringify({ skill: step.skill }) } : undefined;
 	const planned = step?.kind === 'call' ? step.call : call;

@@ -46,6 +46,8 @@ export interface History {
 	loaded: Map<string, LoadedSkill>;
 	/** Those on offer; without a description where only the loading tool names them. */
 	skills: CatalogSkill[];
+	/** Those that the last message means and that can’t be used. */
+	unusable: readonly { name: string; why: string }[];
 	/** Paths in the conversation's working directory. */
 	workspace: string[];
 }
@@ -86,7 +88,8 @@ export function readHistory({ instructions, input, tools }: ModelRequest): Histo
 	}
 	const skills = readCatalog(prompt, tools, known.skills);
 	const workspace = [...known.files.keys()];
-	return { turns, calls, pinned: new Set(pinned.map(({ name }) => name)), loaded, skills, workspace };
+	const unusable = items.slice(lastAsked + 1).flatMap((item) => (isNote(item) ? (item.told.unusable ?? []) : []));
+	return { turns, calls, unusable, pinned: new Set(pinned.map(({ name }) => name)), loaded, skills, workspace };
 }
 
 /** The names that the skill's tools may be called by; the longer one is used where another skill has the short one (D17). */

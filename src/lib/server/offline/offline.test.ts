@@ -23,6 +23,8 @@ interface TestMessage {
 interface Setting {
 	skills?: Record<string, TestSkill>;
 	workspace?: string[];
+	/** Skills that the messages mean and that can’t be used. */
+	unusable?: { name: string; why: string }[];
 	tools?: FunctionTool[];
 	/** The output of a script or tool. Default: a script that printed `done`. */
 	answer?: (name: string, args: Record<string, unknown>) => unknown;
@@ -84,7 +86,7 @@ async function talk(setting: Setting, ...messages: (string | TestMessage)[]): Pr
 			content.push({ type: 'input_text', text: `Attached files:\n${attached.map((path) => `- ${path}`).join('\n')}` });
 		input.push({ type: 'message', role: 'user', content });
 		const files = (setting.workspace ?? []).map((path) => ({ path, bytes: 12 }));
-		const note = noteOf({ date: new Date(), files, skills: [] }, knownFrom(input));
+		const note = noteOf({ date: new Date(), files, skills: [], unusable: setting.unusable }, knownFrom(input));
 		if (note) input.push(note);
 		for (let step = 0; step < 8 && result.texts.length < messages.indexOf(message) + 1; step += 1) {
 			const request: ModelRequest = {
@@ -531,6 +533,18 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect((await talk({ skills: BUNDLED }, file)).loaded).toEqual(['data-analysis']);
 		const workbook = { text: 'Make a workbook of this', attached: ['members.csv'] };
 		expect((await talk({ skills: BUNDLED }, workbook)).loaded).toContain('spreadsheets');
+	});
+
+	test('F9: of a skill that was meant and can’t be used it says why, though another one would run; not of one that another answers', async () => {
+		const unusable = [{ name: 'word-tally', why: 'broken: description is missing' }];
+		const { calls, texts } = await talk({ skills: BUNDLED, unusable }, 'Use word-tally to count the words in "a b c"');
+		expect(calls).toEqual([]);
+		expect(texts[0]).toBe('**word-tally** is broken: description is missing.\n\nFix it in **Skills**, then ask again.');
+		const pinned = await talk({ skills: BUNDLED, unusable }, 'Count the words in "a b c"', 'Rotate my tyres');
+		expect(pinned.calls).toHaveLength(1);
+		expect(pinned.texts[1]).toContain('**word-tally** is broken');
+		const off = await talk({ skills: BUNDLED, unusable: [{ name: 'word-tally', why: 'off' }] }, 'Use word tally');
+		expect(off.texts[0]).toContain('**word-tally** is off.\n\nTurn it on in **Skills**');
 	});
 
 	test('F9: a greeting runs nothing, with a file either', async () => {

@@ -2,7 +2,7 @@
 import { HEALTH_WEEKS, type SkillHealth, type SkillProvider, type SkillUsage } from '../../shared/skills.ts';
 import { createLine } from '../../shared/in-turn.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
-import { SYSTEM } from '../skills/registry/visibility.ts';
+import { isOwned, SYSTEM } from '../skills/registry/visibility.ts';
 import type { InstallRecord, SkillInstalls } from '../store/skills/installs.ts';
 import type { Store } from '../store/store.ts';
 
@@ -15,11 +15,6 @@ export interface InstallIndex {
 	records: SkillInstalls;
 	/** After another server has changed them. */
 	readAgain(): Promise<void>;
-}
-
-/** Whether a folder of this label belongs to an API key. */
-export function isOwned(source: string): boolean {
-	return /^key\.[0-9a-f]{24}$/.test(source);
 }
 
 /** Skills that come with the app. In a clone, people's own are made in the same folder. */

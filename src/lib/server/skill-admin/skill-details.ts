@@ -8,13 +8,13 @@ import { fromSkillId, isServerTool, toSkillId } from '../../shared/names.ts';
 import { parseDomain } from '../skills/needs/hosts.ts';
 import { findSkill, parseReference } from '../skills/registry/references.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry/registry.ts';
-import { ownerOf, viewOf } from '../skills/registry/visibility.ts';
+import { isOwned, ownerOf, viewOf } from '../skills/registry/visibility.ts';
 import { statesVersion } from '../skills/read/skill-loader.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import { type BrokenSkill, type Skill, SkillError, toolFactsOf } from '../skills/types.ts';
 import { openInside } from '../safe-path.ts';
 import type { ModeSubject, StoredSkillModes } from '../trust/skill-modes.ts';
-import { isOwned, type SkillUsageCounts, type InstallIndex } from './skill-counts.ts';
+import { type SkillUsageCounts, type InstallIndex } from './skill-counts.ts';
 
 type SkillReview = Pick<SkillDetail, 'trust' | 'isTrustedByPlace' | 'digest' | 'files' | 'findings' | 'changes'>;
 

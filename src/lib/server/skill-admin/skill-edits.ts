@@ -106,7 +106,8 @@ export function createSkillEdits(
 				for (const { files } of edits) {
 					const file = files.find(({ path }) => path === SKILL_MD);
 					const text = file && (await textOf(SKILL_MD, file.before?.id ?? null));
-					if (file) problem = text ? problemIn(text, dir) : undefined;
+					// Without any text, also where there was no such file.
+					if (file) problem = typeof text === 'string' ? problemIn(text, dir) : undefined;
 					problems.push(problem);
 				}
 				return Promise.all(

@@ -9,7 +9,7 @@ import { estimateTokens } from '../../shared/characters.ts';
 import { type Catalog, firstCharacters, tellCatalog } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { SkillSnapshot } from '../skills/registry/registry.ts';
-import { ownerOf, viewOf } from '../skills/registry/visibility.ts';
+import { ownerOf, type UnusableSkill, unusableIn, viewOf } from '../skills/registry/visibility.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
 import type { ConversationSkillState } from '../store/chat/queue.ts';
@@ -74,6 +74,8 @@ export interface TurnSkills {
 	loaded: readonly Skill[];
 	/** Skills that may fit the question and aren't described in `catalog`, best first. */
 	suggested: readonly Pick<Skill, 'name' | 'description'>[];
+	/** Skills that the question names, or that are pinned, and that can’t be used. */
+	unusable: readonly UnusableSkill[];
 	offer: SkillOffer;
 	/** Removes instructions from the history that were unloaded or are in the system prompt. */
 	historyOf(history: readonly HistoryMessage[]): readonly HistoryMessage[];
@@ -124,7 +126,8 @@ export async function offerTurn(
 		signal
 	});
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
-	const { library, off } = viewOf(snapshot, visibility);
+	const view = viewOf(snapshot, visibility);
+	const { library, off } = view;
 	const usable = library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
 	const always = alwaysSkills(usable, { pinned, off, modeOf: modes.modeOf });
@@ -149,6 +152,7 @@ export async function offerTurn(
 		always: section.text,
 		loaded: section.inFull.map(({ skill }) => skill),
 		suggested,
+		unusable: unusableIn(view, visibility).filter(({ name }) => pinned.includes(name) || isNamedIn(asked, name)),
 		offer: offerOf(usable, always, { catalog, section, explained, noted: notedOf(suggested, described) }),
 		historyOf(history) {
 			const lookedAt = lookedAtStubs(history, model.id);
@@ -160,6 +164,13 @@ export async function offerTurn(
 		}
 	};
 	return { snapshot, builtins, told };
+}
+
+/** With blanks for its hyphens, too. A name of one word is a word as any other: quoted, or after “use”, it’s the skill’s. */
+function isNamedIn(text: string, name: string): boolean {
+	const words = name.replace(/[^\w-]/g, '\\$&').replaceAll('-', '[- ]');
+	const whole = name.includes('-') ? words : `(?:use |["“\`/])${words}`;
+	return new RegExp(`(?<![\\w-])${whole}(?![\\w-])`, 'i').test(text);
 }
 
 /** Instructions up to this size fit every model, so there's no need to ask for its limit. */

@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'svelte';
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { userEvent } from 'vitest/browser';
@@ -51,11 +52,11 @@ const left: SkillDiagnosis = {
 	digest: 'b'.repeat(64)
 };
 
-async function setup(found: SkillDiagnosis = sick) {
+async function setup(found: SkillDiagnosis = sick, props: Partial<ComponentProps<typeof SkillDoctor>> = {}) {
 	const getDiagnosis = vi.fn(async (_id: string) => found);
 	const fixSkill = vi.fn(async (_id: string, _patch: DiagnosisFix) => left);
 	const onfixed = vi.fn();
-	const screen = await render(SkillDoctor, { client: { getDiagnosis, fixSkill }, id: 'Demo', onfixed });
+	const screen = await render(SkillDoctor, { client: { getDiagnosis, fixSkill }, id: 'Demo', onfixed, ...props });
 	return { screen, getDiagnosis, fixSkill, onfixed };
 }
 
@@ -103,7 +104,7 @@ describe('F1: the Skill Doctor', () => {
 			.element(screen.getByTestId('doctor-done'))
 			.toMatchTextContent('Fixed. The old text is in Versions, under Edits.');
 		expect(fixSkill).toHaveBeenCalledExactlyOnceWith('Demo', { digest: sick.digest, fixes: ['name'] });
-		expect(onfixed).toHaveBeenCalledExactlyOnceWith(left);
+		expect(onfixed).toHaveBeenCalledExactlyOnceWith(left, null);
 		expect(screen.getByTestId('doctor-issue').elements()).toHaveLength(2);
 		await expect.element(screen.getByTestId('doctor-fix-all')).not.toBeInTheDocument();
 	});
@@ -157,4 +158,29 @@ describe('F1: the Skill Doctor', () => {
 		await other.getByTestId('doctor-load-error').getByRole('button').click();
 		await expect.element(other.getByTestId('doctor-fix-all')).toBeVisible();
 	});
+});
+
+test('F1: what worked before is offered first, with what going back takes back', async () => {
+	const apply = vi.fn(async () => undefined);
+	const changes = vi.fn(async () => [
+		{ path: 'SKILL.md', kind: 'changed' as const, diff: diffOf('-description: Tides.') }
+	]);
+	const { screen, fixSkill } = await setup(sick, { restore: { changes, apply } });
+	await userEvent.click(screen.getByTestId('restore-working'));
+	await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/description: Tides\./);
+	expect(apply).not.toHaveBeenCalled();
+	await userEvent.click(screen.getByRole('button', { name: 'Restore', exact: true }));
+	expect(apply).toHaveBeenCalledOnce();
+	expect(fixSkill).not.toHaveBeenCalled();
+});
+
+test('F1: a description that is only a guess is said to be one, and its line handed on to be checked', async () => {
+	const issue = { ...sick.issues[0]!, field: 'description', fixId: 'description', isGuess: true };
+	const after = '---\nname: demo\ndescription: Run it.\n---\nRun it.\n';
+	const guess = { ...sick, issues: [issue], fixed: { before: '', after, diff: diffOf('+description: Run it.') } };
+	const { screen, onfixed } = await setup(guess);
+	await userEvent.click(screen.getByTestId('doctor-fix-all'));
+	await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/only the start of the instructions/);
+	await userEvent.click(screen.getByRole('button', { name: 'Apply and edit' }));
+	await expect.poll(() => onfixed.mock.calls).toEqual([[left, 3]]);
 });

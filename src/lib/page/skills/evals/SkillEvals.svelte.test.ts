@@ -68,6 +68,17 @@ async function setup({ runs = [], ...evals }: Partial<Omit<Evals, 'runs'>> & { r
 beforeEach(() => localStorage.clear());
 
 describe('F16: the evals of a skill', () => {
+	test('say where the test cases of the scripts are, where there are no evals yet', async () => {
+		const client = createFakeRegistry();
+		client.getEvals.mockResolvedValue({ cases: [], triggers: [], problem: null, runs: [] });
+		client.listCases.mockResolvedValue([{}, {}] as Awaited<ReturnType<typeof client.listCases>>);
+		const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill: sampleDetail() });
+		await expect.element(screen.getByTestId('script-cases')).toMatchTextContent(/2 test cases in Run/);
+		await expect
+			.element(screen.getByRole('link', { name: '2 test cases' }))
+			.toHaveAttribute('href', '/skills/installed/demo#run');
+	});
+
 	test('that there are none of, or that cannot be read, say so and offer no run', async () => {
 		const none = await setup({ cases: [] });
 		await expect.element(none.screen.getByTestId('edit-evals')).toHaveTextContent('Write a prompt');

@@ -51,24 +51,23 @@ async function setup(list: SkillSummary[] = skills, drafts: DraftSummary[] = [])
 }
 
 describe('E17: the list of skills', () => {
-	test('has what is broken first, with file, line and the way to the fix, and marks the one that is shown', async () => {
+	test('has what is broken first, with what is wrong and the way to the fix, and marks the one that is shown', async () => {
 		const { screen } = await setup();
 		const rows = screen.getByTestId('skill-row');
 		expect(rows.elements().map((row) => row.getAttribute('data-name'))).toEqual(['torn', 'pdf']);
-		await expect.element(screen.getByTestId('diagnostic')).toMatchTextContent(/SKILL\.md:3 is not valid YAML/);
+		await expect.element(screen.getByTestId('row-problem')).toMatchTextContent(/^SKILL\.md is not valid YAML\.$/);
 		await expect.element(screen.getByTestId('fix-link')).toHaveAttribute('href', '/skills/mine/torn#doctor');
 		await expect.element(screen.getByRole('link', { name: 'pdf' })).toHaveAttribute('aria-current', 'page');
 	});
 
-	test('says the first problem of what is broken, and how many there are; in a narrow list, the room of its tools is the name’s until they are wanted', async () => {
+	test('says the first problem of what is broken; in a narrow list, the room of its tools is the name’s until they are wanted', async () => {
 		await page.viewport(1280, 800);
 		const name = 'a-skill-with-a-long-name';
 		const { screen } = await setup([
 			sampleSummary({ id: 'mine/torn', name: 'torn', status: 'broken', diagnostics: [broken, broken, broken] }),
 			sampleSummary({ id: name, name })
 		]);
-		expect(screen.getByTestId('diagnostic').elements()).toHaveLength(1);
-		await expect.element(screen.getByTestId('fix-link')).toHaveTextContent('See 3 problems');
+		expect(screen.getByTestId('row-problem').elements()).toHaveLength(1);
 		screen.container.style.width = '388px';
 		const link = screen.getByRole('link', { name, exact: true });
 		const heading = link.element().parentElement;
@@ -124,7 +123,7 @@ describe('E17: the list of skills', () => {
 		await expect.element(screen.getByTestId('skill-search')).toHaveFocus();
 	});
 
-	test('asks whether another name was meant after a slip, and counts what is broken where it can be shown', async () => {
+	test('shows what may have been meant after a slip, and counts what is broken where it can be shown', async () => {
 		const skills = [
 			sampleSummary({ id: 'count-words', name: 'count-words' }),
 			sampleSummary({ id: 'torn', name: 'torn', status: 'broken' }),
@@ -133,8 +132,8 @@ describe('E17: the list of skills', () => {
 		const { screen } = await setup(skills);
 		await screen.getByTestId('skill-search').fill('coutn words');
 		const meant = screen.getByTestId('did-you-mean');
-		await expect.element(meant).toMatchTextContent(/^Did you mean count-words\?$/);
-		await meant.getByRole('button', { name: 'count-words' }).click();
+		await expect.element(screen.getByText('No exact match. Did you mean:')).toBeVisible();
+		await expect.element(meant.getByTestId('skill-link')).toHaveAttribute('href', '/skills/count-words');
 		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(1);
 		await screen.getByTestId('skill-search').fill('xyzzy');
 		await expect.element(meant).not.toBeInTheDocument();

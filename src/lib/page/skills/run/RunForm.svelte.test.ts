@@ -425,7 +425,9 @@ describe('F6: running by hand', () => {
 			expect: { exitCode: 0, contains: ['{\n  "words": 4\n}', 'more'], files: ['made.txt'] }
 		});
 		expect(oncase).toHaveBeenCalledOnce();
-		await expect.element(screen.getByTestId('run-status')).toMatchTextContent(/Case saved/);
+		await expect
+			.element(screen.getByTestId('run-status'))
+			.toMatchTextContent(/Case saved: it checks this script\. Evals check/);
 	});
 
 	test('the result stands beside the form where there is room, is scrolled to on a phone, and what was typed stays', async () => {

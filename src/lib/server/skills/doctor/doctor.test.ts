@@ -98,6 +98,19 @@ describe('F1, A23: a diagnosis', () => {
 	});
 });
 
+test('F1: a description that a fix makes up of the instructions is a guess, one that the file says elsewhere isn’t', async () => {
+	const guessed = async (text: string) => {
+		await put(text);
+		return (await diagnose(dir)).issues.map(({ fixId, isGuess }) => [fixId, isGuess ?? false]);
+	};
+	expect(await guessed('---\nname: demo\n---\n1. Run scripts/tide.mjs.\n')).toContainEqual(['description', true]);
+	expect(await guessed('# Demo\n\nMakes tea.\n')).toContainEqual(['opening', true]);
+	expect(await guessed('---\nname: demo\nsummary: When it rains.\n---\n1. Run it.\n')).toContainEqual([
+		'description',
+		false
+	]);
+});
+
 describe('F1: fixes', () => {
 	test('are written with the rights that the file had, and the old one is kept', async () => {
 		await put(BAD);

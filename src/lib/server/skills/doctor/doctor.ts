@@ -1,7 +1,7 @@
 /** The Skill Doctor: finds problems in a skill's folder, and fixes what it can (F1, A5, A6, A23). */
 import { dirname, join, resolve } from 'node:path';
 import { changed, digestOf, DoctorError, replaceFile } from './skill-file.ts';
-import { FIXES, fixIdOf } from './fixes.ts';
+import { FIXES, fixIdOf, isGuess } from './fixes.ts';
 import { readEntries, readFolderName, skillFileOf } from '../read/folder-walk.ts';
 import { readSafely, readSkillText } from '../read/safe-read.ts';
 import { loadSkill, readFacts, textIssues, withoutRepeats } from '../read/skill-loader.ts';
@@ -18,6 +18,8 @@ export interface DiagnosedIssue extends SkillIssue {
 	fixId: string | null;
 	/** The SKILL.md with only this fix; null without one. */
 	after: string | null;
+	/** The fix makes up a description of what the instructions begin with. */
+	isGuess?: boolean;
 }
 
 /** The problems of a skill's folder, by the strict rules. */
@@ -109,7 +111,13 @@ function diagnosisOf(skill: Skill | BrokenSkill, dir: string, file: SkillFile | 
 	const issues = found.map((issue): DiagnosedIssue => {
 		if (file && isFileName(issue)) return { line: 1, ...issue, fixId: RENAME, after: file.text };
 		const after = mend(issue);
-		return { ...issue, fixId: after === null ? null : fixIdOf(issue), after };
+		const fixId = after === null ? null : fixIdOf(issue);
+		return {
+			...issue,
+			fixId,
+			after,
+			...(after !== null && fixId !== null && isGuess(fixId, after) && { isGuess: true })
+		};
 	});
 	if (file && file.name !== 'SKILL.md' && !issues.some(isFileName)) {
 		const issue: SkillIssue = { field: '_', severity: 'warning', message: `${NAMED}${file.name}`, line: 1 };

@@ -42,6 +42,13 @@ export function fixIdOf({ field, message }: SkillIssue): string | null {
 	return FIELD_FIXES.has(field) ? field : null;
 }
 
+/** Whether a fix has made up the description of what the instructions begin with: that rarely says when to use the skill. */
+export function isGuess(fixId: string, after: string): boolean {
+	if (fixId !== 'description' && fixId !== 'opening') return false;
+	const front = readFrontMatter(after);
+	return !('field' in front) && front.data.description === firstWords(front.body);
+}
+
 export const FIXES: Readonly<Record<string, Fix>> = {
 	start: withoutStart,
 	opening: (text, dir) => withOpening(text, readFolderName(dir).name),

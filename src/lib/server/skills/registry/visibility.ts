@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { compareNames } from '../read/files.ts';
 import { skillIdOf } from '../run/execution-host.ts';
-import type { Skill } from '../types.ts';
+import type { BrokenSkill, Skill } from '../types.ts';
 import type { SkillSnapshot } from './registry.ts';
 
 /** `on`: its tools are always offered; `auto`: once loaded; `off`: neither offered nor executed. */
@@ -25,8 +25,8 @@ export interface Visibility {
  */
 export function viewOf(library: SkillSnapshot, visibility: Visibility): { library: SkillSnapshot; off: Skill[] } {
 	const { owner, allowed, modeOf } = visibility;
-	const isOwned = ({ owner: whose }: Skill) => whose !== undefined && whose !== SYSTEM;
-	const hasOwners = library.skills.some(isOwned) || library.shadowed.some(isOwned);
+	const hasOwner = ({ owner: whose }: Skill) => whose !== undefined && whose !== SYSTEM;
+	const hasOwners = library.skills.some(hasOwner) || library.shadowed.some(hasOwner);
 	if (!hasOwners && !allowed && !modeOf) return { library, off: [] };
 
 	const wanted = allowed && new Set(allowed);
@@ -57,6 +57,35 @@ export function viewOf(library: SkillSnapshot, visibility: Visibility): { librar
 	view.skills.sort((a, b) => compareNames(a.name, b.name));
 	const { off, ...seen } = view;
 	return { library: { ...library, ...seen }, off };
+}
+
+export interface UnusableSkill {
+	name: string;
+	/** `off`, or `broken: its description is missing`. */
+	why: string;
+}
+
+/** Skills that are there and can’t be used, of names that no usable skill has; `view` as from `viewOf`. */
+export function unusableIn(
+	{ library, off }: ReturnType<typeof viewOf>,
+	{ owner, allowed }: Pick<Visibility, 'owner' | 'allowed'> = {}
+): UnusableSkill[] {
+	const usable = new Set(library.skills.map(({ name }) => name));
+	const broken = library.broken.filter(
+		({ name, source }) => (!isOwned(source) || source === owner) && (!allowed || allowed.includes(name))
+	);
+	return [
+		...off.map(({ name }) => ({ name, why: 'off' })),
+		...broken.map(({ name, issues }) => ({ name, why: `broken${faultOf(issues)}` }))
+	].filter(({ name }) => !usable.has(name));
+}
+
+function faultOf(issues: BrokenSkill['issues']): string {
+	const fault = issues.find(({ severity }) => severity === 'error');
+	if (!fault) return '';
+	// Without what follows from it.
+	const [what = ''] = fault.message.split(', so ', 1);
+	return `: ${fault.field === '_' ? 'its SKILL.md' : `its ${fault.field}`} ${what.replace(/\.$/, '')}`;
 }
 
 /** Own skills first, then by source order; the chosen version first within a source. */
@@ -109,6 +138,11 @@ function isVisibleTo(skill: Skill, owner: string | undefined): boolean {
 
 /** Owner of the skills everyone sees. */
 export const SYSTEM = 'system';
+
+/** Whether a folder of this label belongs to an API key. */
+export function isOwned(source: string): boolean {
+	return /^key\.[0-9a-f]{24}$/.test(source);
+}
 
 /** Owner of an API key's skills, also their folder's name; undefined for the system's. */
 export function ownerOf(apiKeyId: string | undefined): string | undefined {
