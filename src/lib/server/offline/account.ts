@@ -122,7 +122,7 @@ export function understand(action: Action, message: Message, given: ReadonlyMap<
 }
 
 /** Of a table a few words ask something; of a text only what is a question. */
-function isAskedOf(files: readonly string[], text: string): boolean {
+export function isAskedOf(files: readonly string[], text: string): boolean {
 	const isTable = (path: string) => wordsForFile(path).includes('table');
 	return files.length === 0 || files.some(isTable) || isQuestion(text) || LOOKING.test(text);
 }

@@ -11,10 +11,13 @@ import {
 	askText,
 	choicesOf,
 	instructionsText,
+	isRefusal,
 	offerText,
 	reportText,
 	unreadText,
-	welcomeText
+	type Used,
+	welcomeText,
+	type Work
 } from './answers.ts';
 import {
 	type History,
@@ -29,6 +32,7 @@ import {
 import {
 	type Filled,
 	fitFor,
+	isAskedOf,
 	isDataQuestion,
 	isQuestion,
 	isRestricting,
@@ -60,7 +64,7 @@ import {
 	readMessage,
 	type Word
 } from './message.ts';
-import { extensionOf, isFileNoun, isFirstOf, type Slot, speaksOf } from './slots.ts';
+import { extensionOf, isFileNoun, isFirstOf, type Slot, speaksOf, wordsForFile } from './slots.ts';
 
 export type Decision = { kind: 'call'; call: PlannedCall } | { kind: 'say'; text: string };
 
@@ -100,6 +104,8 @@ interface Scene {
 	fallback: string | undefined;
 	/** What the person was asked to choose from, and said something else: that is asked once. */
 	asked: readonly string[];
+	/** The files that came before the message. */
+	brought: readonly string[];
 }
 
 interface Choice {
@@ -113,19 +119,11 @@ interface Choice {
 }
 
 type Plan =
-	/** `fit`: how clearly the skill speaks of the files that the call is given. */
-	| { kind: 'call'; call: PlannedCall; strange: number; fit: number; used?: Used }
+	| Work
 	/** `isOdd`: something was said that goes nowhere. */
 	| { kind: 'ask'; ask: Ask; points: number; isOdd?: boolean };
-/** `others`: skills that fitted as well as the one that is called. */
-type Step = ({ kind: 'load' | 'outline' } | Plan) & { skill?: string; others?: string[] };
-
-interface Used {
-	action: Action;
-	filled: Filled;
-	/** The message, and those that went on with it. */
-	said: string;
-}
+/** `others`: skills that fitted as well as the one that is called; `isMore`: it is one of several that all are called. */
+type Step = ({ kind: 'load' | 'outline' } | Plan) & { skill?: string; others?: string[]; isMore?: boolean };
 
 interface Candidate extends Used {
 	/** How many words of its own name were said. */
@@ -158,18 +156,16 @@ export function decide(request: ModelRequest): Decision {
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
 	const isHelp = HELP.test(text) || (step === null && isGreeting);
-	if (runs.length > 0) {
+	const planned = plannedIn(step);
+	const isMade = calls.some((made) => made.name === planned?.name && made.arguments === planned.arguments);
+	// Another file may have what one hasn't, and of several each is told.
+	const isMore = planned && !isMade && (runs.every(isRefusal) || (step?.kind !== 'ask' && step?.isMore));
+	if (runs.length > 0 && !isMore) {
 		const instead = step?.others ? [insteadText(step.skill ?? '', step.others)] : [];
 		const about = isHelp ? [ABOUT] : [];
 		return say([...about, withoutUnmet(reportText(runs), request, history), ...instead].join('\n\n'));
 	}
-	const call =
-		step?.kind === 'load' ? { name: LOAD_SKILL, arguments: JSON.stringify({ skill: step.skill }) } : undefined;
-	const planned = step?.kind === 'call' ? step.call : call;
-	if (planned) {
-		const isMade = calls.some((made) => made.name === planned.name && made.arguments === planned.arguments);
-		return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
-	}
+	if (planned) return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill ?? '') : undefined;
 	const asked = step?.kind === 'ask' ? step.ask : null;
 	// It asks about a word that was said, or for a file.
@@ -188,6 +184,11 @@ export function decide(request: ModelRequest): Decision {
 	return say([unread, answer].filter(Boolean).join('\n\n'));
 }
 
+function plannedIn(step: Step | null): PlannedCall | undefined {
+	if (step?.kind === 'load') return { name: LOAD_SKILL, arguments: JSON.stringify({ skill: step.skill }) };
+	return step?.kind === 'call' ? step.call : undefined;
+}
+
 /** Of the questions that a script offers, those that would run something if they were asked. */
 function withoutUnmet(report: string, request: ModelRequest, history: History): string {
 	const unmet = offeredIn(report).answers.filter((text) => {
@@ -196,7 +197,7 @@ function withoutUnmet(report: string, request: ModelRequest, history: History): 
 		return nextStep(request, { ...history, turns })?.kind !== 'call';
 	});
 	const kept = unmet.reduce((text, question) => text.replace(`\n- ${question}`, ''), report);
-	return kept.replace(new RegExp(`${NEXT}\\n(?!\\n- )\\s*`), '').trimEnd();
+	return kept.replace(new RegExp(`${NEXT}\\n(?!\\n- )\\s*`), '').trimEnd() || report;
 }
 
 /** Takes up the question that was asked last, if this message answers it; else the message stands for itself. */
@@ -220,7 +221,9 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 		// What is no answer to a question is no wish of its own for the pinned skill, either: that would ask the same again.
 		const isWish = start === begin || start < turns.length - 1;
 		const asked = turns.slice(begin, start).flatMap(({ reply }) => offeredIn(reply).answers);
-		const step = follow({ request, history, tools, fallback: isWish ? fallback : undefined, asked }, start);
+		const brought = turns.slice(0, start).flatMap(({ attached }) => attached);
+		const scene = { request, history, tools, fallback: isWish ? fallback : undefined, asked, brought };
+		const step = follow(scene, start);
 		if (step === 'other') continue;
 		const [last] = turns.slice(-1);
 		const isNew = last && start === turns.length - 1 && step?.kind !== 'load' && FOLLOWING.test(last.text);
@@ -267,7 +270,9 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	const brought = turns.slice(0, start).findLastIndex(({ attached }) => attached.length > 0);
 	const told = brought < 0 ? [] : turns.slice(brought, start);
 	const next = () =>
-		aboutEarlier(scene, message, told) ?? answerable(scene, stepFor(scene, message, settled), message, told);
+		acrossFiles(scene, message) ??
+		aboutEarlier(scene, message, told) ??
+		answerable(scene, stepFor(scene, message, settled), message, told);
 	let step = next();
 	for (const { text, attached } of answers) {
 		const ask = askOf(step);
@@ -278,9 +283,9 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 		if (ask.about === 'work') {
 			if (HELP.test(text)) return 'other';
 			const works = [...ask.works.keys()].map((work) => [work]);
-			const call = ask.works.get(pick(works, answer)?.[0] ?? '');
-			if (!call) return 'other';
-			step = { kind: 'call', call, strange: 0, fit: 0 };
+			const work = ask.works.get(pick(works, answer)?.[0] ?? '');
+			if (!work) return 'other';
+			step = work;
 			continue;
 		}
 		const isTalk = (word: Word) => isFiller(word, true) || isFileNoun(word.lower) || attached.includes(word.text);
@@ -294,6 +299,77 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 		step = next();
 	}
 	return step;
+}
+
+/** Of several files in the chat: a question for the scripts that read such, tables first, as long as they refuse it; or an overview of each. */
+function acrossFiles(scene: Scene, message: Message): Step | null {
+	const { history, request } = scene;
+	const brought = broughtBy(scene, message);
+	const said = framing(message);
+	const isAlone = brought.length < 2 || message.payload !== null || request.toolChoice !== 'auto';
+	if (isAlone || HELP.test(message.text) || isWishForChange(message.text)) return null;
+	const meant = fileMeant(message, brought);
+	const files = meant === undefined ? brought : [meant];
+	const isOf = (word: Word) => isFiller(word) || isFileNoun(word.lower) || brought.includes(word.text);
+	if (said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
+		const steps = files.map((file) => {
+			const step = described(scene, file);
+			return plannedIn(step) ? step : (questionsTo(scene, [file], message.text)[0] ?? null);
+		});
+		const isNew = (step: Step | null) => history.calls.every((made) => made.arguments !== plannedIn(step)?.arguments);
+		const step = steps.find((each) => plannedIn(each) && isNew(each)) ?? steps.find(plannedIn);
+		return step ? { ...step, isMore: true } : null;
+	}
+	if (!isDataQuestion(message.text) && !isQuestion(message.text) && !said.some(isRestricting)) return null;
+	if (message.attached.length === 0 && isElsewhere(scene, message)) return null;
+	const isTable = (path: string) => wordsForFile(path).includes('table');
+	const tried = history.calls.filter(isRefusal).map((call) => call.arguments);
+	for (const file of files.toSorted((a, b) => Number(isTable(b)) - Number(isTable(a)))) {
+		const first = described(scene, file);
+		if (first?.kind === 'load') return first;
+		const own = files.filter((path) => path === file || described(scene, path)?.skill === first?.skill);
+		const [plan, ...others] = isAskedOf([file], message.text) ? questionsTo(scene, own, message.text) : [];
+		if (plan && others.length > 0) {
+			const works = new Map([plan, ...others].map((each, at) => [own[at] ?? '', each]));
+			return { kind: 'ask', ask: { about: 'work', file: null, works, isHelp: false }, points: 0 };
+		}
+		if (plan && !tried.some((made) => made.includes(JSON.stringify(plan.used?.action.label)))) return plan;
+	}
+	return null;
+}
+
+/** The call of the script that reads questions about such files, with this one; one for each, if it takes one file. */
+function questionsTo(scene: Scene, files: readonly string[], text: string): (Work & { skill: string })[] {
+	const { skill = '' } = described(scene, files[0] ?? '') ?? {};
+	const loaded = scene.history.loaded.get(skill);
+	const action = loaded && actionsOf(loaded, '', scene.request.tools).find(({ slots }) => slots.some(takesQuestion));
+	const slot = action?.slots.find(({ kind }) => kind === 'file');
+	if (!action || !slot) return [];
+	return (slot.isRepeated ? [files] : files.map((path) => [path])).map((paths) => {
+		const values = withQuestion(action, new Map([[slot, paths]]), text) ?? new Map<Slot, string[]>();
+		const filled: Filled = { values, missing: [], left: [], vague: '', strange: 0 };
+		return { kind: 'call', call: action.call(values), strange: 0, fit: 3, used: { action, filled, said: text }, skill };
+	});
+}
+
+/** The files that came with the message, else all of the chat. */
+function broughtBy({ brought }: Scene, { attached }: Message): string[] {
+	return [...new Set(attached.length > 0 ? attached : brought)];
+}
+
+/** Does a skill that speaks of no files take it? */
+function isElsewhere(scene: Scene, message: Message): boolean {
+	const skills = scene.history.skills.filter(({ description }) => !tokenize(description).some(isFileNoun));
+	const loaded = new Map([...scene.history.loaded].filter(([name]) => skills.some((each) => each.name === name)));
+	const history = { ...scene.history, skills, loaded, calls: [] };
+	const step = stepFor({ ...scene, history, fallback: undefined }, message, SETTLED_NOTHING);
+	return step?.kind === 'load' || (step?.kind === 'call' && step.strange === 0);
+}
+
+/** What tells what is in a file. */
+function described(scene: Scene, file: string): Step | null {
+	const message = readMessage('Describe this file', { attached: [file], earlier: [], workspace: [] });
+	return stepFor({ ...scene, fallback: undefined, asked: [] }, message, SETTLED_NOTHING);
 }
 
 /** A question about the file that the chat is about, where a script reads such and has printed what is asked about: no other skill is looked at. */
@@ -311,8 +387,10 @@ function aboutEarlier(scene: Scene, message: Message, told: readonly Turn[]): St
 /** The only file, or the only one that the message calls by a word of its name; undefined where that isn’t clear. */
 function fileMeant(message: Message, files: readonly string[]): string | undefined {
 	if (files.length < 2) return files[0];
-	const said = new Set(framing(message).map((word) => word.stem));
-	const named = files.filter((path) => tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')).some((word) => said.has(word)));
+	const paths = filesIn(message).filter((path) => files.includes(path));
+	const said = new Set(framing(message).flatMap((word) => (isFiller(word) ? [] : word.stem)));
+	const isCalledSo = (path: string) => tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')).some((word) => said.has(word));
+	const named = paths.length > 0 ? paths : files.filter(isCalledSo);
 	return named.length === 1 ? named[0] : undefined;
 }
 
@@ -336,20 +414,22 @@ function questionOn(scene: Scene, file: string, message: Message): Step | null {
 
 /** What nothing can be run for, though there is a file: then what can be done with it is offered, and no odd word asked about. */
 function answerable(scene: Scene, step: Step | null, message: Message, told: readonly Turn[]): Step | null {
-	const brought = message.attached.length > 0 ? message.attached : (told[0]?.attached ?? []);
+	const isHelp = HELP.test(message.text);
+	const brought = broughtBy(scene, message);
 	const meant = fileMeant(message, brought);
-	const file = meant ?? brought[0];
+	const file = meant ?? brought.at(0);
 	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
-	const work = workOn(scene, file, message.attached.length > 0 ? [] : told, HELP.test(message.text));
+	const isSeveral = brought.length > 1 && (meant === undefined || message.attached.length > 1);
+	const work = workOn(scene, file, message.attached.length > 0 ? [] : told, isHelp && !isSeveral);
 	if (!work) return step;
-	if (message.attached.length > 1 && work.kind === 'ask' && work.ask.about === 'work') {
-		const each = message.attached.slice(0, MAX_WORKS).map((path) => workOn(scene, path, [], HELP.test(message.text)));
+	if (isSeveral && work.kind === 'ask' && work.ask.about === 'work') {
+		const each = brought.slice(0, MAX_WORKS).map((path) => workOn(scene, path, [], false));
 		const loading = each.find((step) => step?.kind === 'load');
 		if (loading) return loading;
-		const first = each.flatMap((step) =>
-			step?.kind === 'ask' && step.ask.about === 'work' ? [...step.ask.works].slice(0, 1) : []
+		const works = each.flatMap((step) =>
+			step?.kind === 'ask' && step.ask.about === 'work' ? [...step.ask.works].slice(0, 2) : []
 		);
-		return { ...work, ask: { ...work.ask, file: message.attached.join(', '), works: new Map(first) } };
+		return { ...work, ask: { ...work.ask, file: brought.join(', '), works: new Map(works), isHelp } };
 	}
 	// A question of the skill that speaks of such files, where all that was said goes somewhere.
 	const isOwn = step?.skill === work.skill || step?.skill === undefined;
@@ -358,9 +438,7 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	const isElsewhere = step?.kind === 'outline' || (step?.kind === 'ask' && step.points >= 0);
 	if (message.attached.length === 0 && isElsewhere && !isOwn) return step;
 	const isAsked = isDataQuestion(message.text) || isQuestion(message.text) || framing(message).some(isRestricting);
-	return (
-		(isAsked && meant !== undefined && !HELP.test(message.text) ? questionOn(scene, meant, message) : null) ?? work
-	);
+	return (isAsked && meant !== undefined && !isHelp ? questionOn(scene, meant, message) : null) ?? work;
 }
 
 /** What the skill that speaks best of such a file does with nothing but the file, an overview first, and the questions offered since it came. */
@@ -368,16 +446,17 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	const { history, request } = scene;
 	const read = (text: string) => readMessage(text, { attached: [file], earlier: [], workspace: [] });
 	const planned = (text: string) => stepFor({ ...scene, fallback: undefined, asked: [] }, read(text), SETTLED_NOTHING);
-	const first = planned('Describe this file');
+	const first = described(scene, file);
 	if (first?.kind === 'load') return first;
 	const { skill = '' } = first ?? {};
 	const known = history.loaded.get(skill);
 	if (!known) return null;
 	const about = history.skills.find(({ name }) => name === skill)?.description ?? '';
-	const works = new Map<string, PlannedCall>();
+	const works = new Map<string, Work & { skill: string }>();
 	const add = (text: string, plan: Step | null) => {
-		const isNew = plan?.kind === 'call' && [...works.values()].every((call) => call.arguments !== plan.call.arguments);
-		if (text !== '' && isNew) works.set(text, plan.call);
+		if (text === '' || plan?.kind !== 'call') return;
+		const isNew = [...works.values()].every(({ call }) => call.arguments !== plan.call.arguments);
+		if (isNew) works.set(text, { ...plan, skill });
 	};
 	const asking = planned(`Describe this file ${QUESTIONS}`);
 	const isListed =
@@ -386,7 +465,7 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	if (isHelp && questions) return questions;
 	add(`Summarise ${file}`, first);
 	for (const text of ownOffer({ ...history, turns: [...told] })) add(text, planned(text));
-	if (works.size < 2) add('What can I ask about this file?', questions);
+	if (works.size < 2) add(`What can I ask about ${file}?`, questions);
 	for (const action of actionsOf(known, about, request.tools))
 		add(
 			action.purpose,
