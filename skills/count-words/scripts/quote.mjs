@@ -46,7 +46,8 @@ function main(args) {
 		sentencesOf(text).map((each) => ({ ...each, place: `${texts.length > 1 ? `${file}, line` : 'Line'} ${each.line}` }))
 	);
 	// What goes on with a question is in a line of its own.
-	const lines = values.question
+	const question = texts.reduce((rest, { file }) => rest.replaceAll(file, ' '), values.question);
+	const lines = question
 		.split('\n')
 		.map((line) => wordsOf(line).filter((word) => !SMALL.has(word.toLowerCase())));
 	const asked = [...new Set(lines.findLast((words) => words.length > 0) ?? [])];

@@ -59,7 +59,7 @@ const WISHING = /\b(need|want|would|like|must|should|wish|prefer|please|only)\b|
 
 /** Wants a file changed: no question about it. */
 const CHANGING =
-	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|insert|append|add|fix|clean|merge|split|convert|translate|write|send|email|upload|save|export|import|create|make)\b/i;
+	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|insert|append|add(?! up)|fix|clean|merge|split|convert|translate|write|send|email|upload|save|export|import|create|make|book (?=an?\b))\b(?!( me| us)?( an?| the)?( \w+)? (chart|graph|plot|diagram|list|summary|overview|table of)\b)|\band (then )?(save|export|send|email|upload|delete|remove|convert)\b/i;
 /** Say nothing about a file. */
 const POLITE =
 	/^(please|pls|hi|hello|hey|thanks|look|see|show|tell|give|make|take|check|whole|entire|full|attached|quick|quickly|short|brief|good|nice|here|now)$/;
@@ -359,6 +359,8 @@ export function pick(options: readonly string[][], { text, words }: Message): st
 	const hits = known.map((own) => allWords(text).filter((word) => own.has(word)).length);
 	const most = Math.max(...hits);
 	const at = hits.indexOf(most);
-	const isAll = telling.every(({ lower }) => allWords(lower).every((word) => known[at]?.has(word)));
+	const isAll = (telling.length > 0 ? telling : words).every(({ lower }) =>
+		allWords(lower).every((word) => known[at]?.has(word))
+	);
 	return most > 0 && hits.lastIndexOf(most) === at && isAll ? (options[at] ?? null) : null;
 }

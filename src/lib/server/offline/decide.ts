@@ -85,7 +85,7 @@ const HELP =
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
 /** Goes on with what was asked before. */
 const FOLLOWING =
-	/^\W*(and|now|also|then|again|same|what about|how about|but|their|his|her|its)\b|\b(of|among) (them|those|these)\b|^\W*(which|who|what)( ones| (are|were) (they|these|those))\W*$/i;
+	/^\W*(and|now|also|then|again|same|what about|how about|but|only|just|their|his|her|its)\b|^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$|\b(of|among) (them|those|these)\b|^\W*(which|who|what)( ones| (are|were) (they|these|those))\W*$/i;
 /** Ends a question without an answer to it. */
 const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
@@ -94,6 +94,8 @@ const THANKS =
 	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much)?|great|nice|cool|perfect|well done)\W*$/i;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
+/** So many messages can go on with a question. */
+const MAX_LINKS = 30;
 
 interface Scene {
 	request: ModelRequest;
@@ -201,7 +203,7 @@ function withoutUnmet(report: string, request: ModelRequest, history: History): 
 }
 
 /** Takes up the question that was asked last, if this message answers it; else the message stands for itself. */
-function nextStep(request: ModelRequest, history: History): Step | null {
+function nextStep(request: ModelRequest, history: History, links = 0): Step | null {
 	const { turns, loaded } = history;
 	const skillTools = new Set([...loaded.values()].flatMap(toolNamesOf));
 	const isMeant = (name: string) => builtinNameOf(name) === null || turns.at(-1)?.text.includes(name) === true;
@@ -227,7 +229,8 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 		if (step === 'other') continue;
 		const [last] = turns.slice(-1);
 		const isNew = last && start === turns.length - 1 && step?.kind !== 'load' && FOLLOWING.test(last.text);
-		const before = isNew ? nextStep(request, { ...history, turns: turns.slice(-MAX_THREAD, -1) }) : null;
+		const asking = turns.slice(0, turns.slice(0, -1).findLastIndex(({ text }) => !THANKS.test(text)) + 1);
+		const before = isNew && links < MAX_LINKS ? nextStep(request, { ...history, turns: asking }, links + 1) : null;
 		const isOther =
 			step?.kind === 'call' && before?.kind === 'call' && step.used?.action.label !== before.used?.action.label;
 		if (!last || before?.kind !== 'call' || !before.used || isOther) return step;
@@ -419,6 +422,8 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	const meant = fileMeant(message, brought);
 	const file = meant ?? brought.at(0);
 	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
+	// No file has a poem.
+	if (isWishForChange(message.text) && !isHelp && (step?.kind !== 'ask' || step.isOdd)) return null;
 	const isSeveral = brought.length > 1 && (meant === undefined || message.attached.length > 1);
 	const work = workOn(scene, file, message.attached.length > 0 ? [] : told, isHelp && !isSeveral);
 	if (!work) return step;
@@ -456,7 +461,9 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	const add = (text: string, plan: Step | null) => {
 		if (text === '' || plan?.kind !== 'call') return;
 		const isNew = [...works.values()].every(({ call }) => call.arguments !== plan.call.arguments);
-		if (isNew) works.set(text, { ...plan, skill });
+		// What is asked of no question, no question goes on with.
+		const used = plan.used && [...plan.used.filled.values.keys()].some(takesQuestion) ? { used: plan.used } : {};
+		if (isNew) works.set(text, { kind: 'call', call: plan.call, strange: 0, fit: 0, skill, ...used });
 	};
 	const asking = planned(`Describe this file ${QUESTIONS}`);
 	const isListed =
@@ -555,7 +562,7 @@ function ownerOf({ loaded }: History, message: Message): LoadedSkill | undefined
 
 /** Best first; none where nothing fits. */
 function choose(
-	{ history, request, tools, fallback, asked: offered }: Scene,
+	{ history, request, tools, fallback, asked: offered, brought }: Scene,
 	message: Message,
 	settled: Settled
 ): Choice[] {
@@ -585,7 +592,8 @@ function choose(
 	if (named.length === 1 && !asked.some((word) => NEGATING.test(word.toLowerCase()))) return certain(named[0]?.name);
 	const called = tools.filter(({ name }) => isSaid(name.split('_'), asked));
 	if (called.length === 1) return certain(called[0]?.name, called[0]);
-	const telling = tellingIn(message);
+	// Where there is a file, `file` tells nothing.
+	const telling = tellingIn(message).filter(({ lower }) => files.length === 0 || lower !== 'file');
 	// What hardly speaks of the message isn't worth being read; a verb alone (`write`) says less than what it is about.
 	const hasPlace = /\S (to|into) \S/.test(message.text);
 	const isWorth = (name: string, stems: Set<string>) => {
@@ -593,6 +601,12 @@ function choose(
 		const isAbout = known.length === telling.length || hasPlace || known.some((word) => word !== message.words[0]);
 		return isCalled(name, telling) || telling.length === 0 || (isAbout && 3 * known.length >= telling.length);
 	};
+	const isWish = isWishForChange(message.text);
+	const later = framing(message).filter(
+		(word) => word !== message.words[0] && !isFiller(word) && word.lower !== 'file'
+	);
+	const isAsked =
+		files.length === 0 && brought.length > 0 && (isQuestion(message.text) || isDataQuestion(message.text));
 	for (const query of [asked, [message.text]]) {
 		const ranked = index
 			.rank([...query, ...extra].join(' '), 3 * MAX_COMPARED)
@@ -603,8 +617,17 @@ function choose(
 				const isAny = isWhole && spoken === 1 && !OVERVIEW.some((word) => stems.has(word)) && !history.pinned.has(name);
 				const isNone = files.length === 0 && isIdea && [...stems].some(isFileNoun);
 				const fit = isAny || isNone ? 0 : files.length === 0 ? 1 : spoken;
-				const isKnown = tool !== null || loaded.has(name) || (files.length > 0 && fit > 1);
-				const isMeant = isKnown || hasValue(message) || isWorth(name, stems);
+				const isFor =
+					files.length > 0 &&
+					fit > 1 &&
+					(!isWish || 2 * later.filter((word) => isAmong(word, stems)).length > later.length);
+				const isKnown = tool !== null || loaded.has(name) || isFor;
+				// A question where there is a file is for no skill of others; a wish is for none that only reads such.
+				const isOther =
+					fit > 1
+						? isWish && message.attached.length > 0
+						: isAsked && brought.every((path) => speaksOf(path, stems) === 0);
+				const isMeant = isKnown || hasValue(message) || (!isOther && isWorth(name, stems));
 				const isSure = files.length > 0 && fit === 3;
 				const isFirst = isSure && files.some((path) => isFirstOf(path, description));
 				return {

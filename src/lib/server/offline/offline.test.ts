@@ -1282,7 +1282,7 @@ describe('F9: files', () => {
 		expect(offeredIn(help.texts[0]!).answers).toEqual(offered);
 		expect(offeredIn(help.texts[2]!).answers).toEqual(['Summarise mine.csv', ...offered]);
 		// Before anything ran for it, the file's questions are one click away.
-		const why = await talk(setting, { ...file, text: 'write a poem' }, 'What can I ask about mine.csv?');
+		const why = await talk(setting, { ...file, text: 'munch it '.repeat(70) }, 'What can I ask about mine.csv?');
 		expect(offeredIn(why.texts[0]!).answers).toEqual(['Summarise mine.csv', 'What can I ask about mine.csv?']);
 		expect(why.calls).toEqual([['sum.mjs', 'mine.csv', '--questions']]);
 	});
