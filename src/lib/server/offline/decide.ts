@@ -751,7 +751,7 @@ function isJob(action: Action, message: Message): boolean {
 	const hasWork =
 		(hasValue(message) || message.pieces.some(({ form }) => form === 'file')) &&
 		[...understand(action, message, new Map()).values.keys()].some(({ isRequired }) => isRequired);
-	if (telling.length === 0 || isCalled(action.skill, telling)) return true;
+	if (telling.length === 0 || isCalled(action.skill, framing(message))) return true;
 	return 2 * known > telling.length || (hasWork && 2 * known === telling.length);
 }
 
@@ -785,6 +785,9 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 	const left = settled.ignored.has('') ? [] : filled.left.filter(isLeft);
 	const stems = framing(message).map((word) => word.stem);
 	const named = [...own].filter((word) => stems.some((said) => isAlike(said, word))).length;
+	// A value that an option must have tells more than a word of the command's name.
+	const isTelling = (slot: Slot) => slot.flag !== null && slot.isRequired && slot.kind === 'name';
+	const options = [...filled.values.keys()].filter(isTelling).length;
 	// Of equals the one that speaks of more words comes first.
 	const known = framing(message).filter((word) => knows(action, word)).length;
 	return {
@@ -792,7 +795,7 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 		said: message.text,
 		filled: { ...filled, left },
 		named,
-		points: 3 * named + known / 1_000 - 3 * left.length - filled.missing.length,
+		points: 3 * (named + 2 * options) + known / 1_000 - 3 * left.length - filled.missing.length,
 		isComplete: filled.missing.length === 0 && left.length === 0
 	};
 }
