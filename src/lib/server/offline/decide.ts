@@ -599,7 +599,7 @@ function choose(
 	const isWorth = (name: string, stems: Set<string>) => {
 		const known = telling.filter((word) => isAmong(word, stems));
 		const isAbout = known.length === telling.length || hasPlace || known.some((word) => word !== message.words[0]);
-		return isCalled(name, telling) || telling.length === 0 || (isAbout && 3 * known.length >= telling.length);
+		return isCalled(name, framing(message)) || telling.length === 0 || (isAbout && 3 * known.length >= telling.length);
 	};
 	const isWish = isWishForChange(message.text);
 	const later = framing(message).filter(
