@@ -272,10 +272,7 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	let settled = SETTLED_NOTHING;
 	const brought = turns.slice(0, start).findLastIndex(({ attached }) => attached.length > 0);
 	const told = brought < 0 ? [] : turns.slice(brought, start);
-	const next = () =>
-		acrossFiles(scene, message) ??
-		aboutEarlier(scene, message, told) ??
-		answerable(scene, stepFor(scene, message, settled), message, told);
+	const next = () => aboutFiles(scene, message) ?? answerable(scene, stepFor(scene, message, settled), message, told);
 	let step = next();
 	for (const { text, attached } of answers) {
 		const ask = askOf(step);
@@ -304,17 +301,18 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	return step;
 }
 
-/** Of several files in the chat: a question for the scripts that read such, tables first, as long as they refuse it; or an overview of each. */
-function acrossFiles(scene: Scene, message: Message): Step | null {
+/** A question about files of the chat, for the scripts that read such: tables first, the next where one refuses. Or an overview of each of several. */
+function aboutFiles(scene: Scene, message: Message): Step | null {
 	const { history, request } = scene;
 	const brought = broughtBy(scene, message);
 	const said = framing(message);
-	const isAlone = brought.length < 2 || message.payload !== null || request.toolChoice !== 'auto';
+	const isAlone =
+		brought.length < (message.attached.length > 0 ? 2 : 1) || message.payload !== null || request.toolChoice !== 'auto';
 	if (isAlone || HELP.test(message.text) || isWishForChange(message.text)) return null;
 	const meant = fileMeant(message, brought);
 	const files = meant === undefined ? brought : [meant];
 	const isOf = (word: Word) => isFiller(word) || isFileNoun(word.lower) || brought.includes(word.text);
-	if (said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
+	if (brought.length > 1 && said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
 		const steps = files.map((file) => {
 			const step = described(scene, file);
 			return plannedIn(step) ? step : (questionsTo(scene, [file], message.text)[0] ?? null);
@@ -331,7 +329,13 @@ function acrossFiles(scene: Scene, message: Message): Step | null {
 		const first = described(scene, file);
 		if (first?.kind === 'load') return first;
 		const own = files.filter((path) => path === file || described(scene, path)?.skill === first?.skill);
-		const [plan, ...others] = isAskedOf([file], message.text) ? questionsTo(scene, own, message.text) : [];
+		const skill = history.loaded.get(first?.skill ?? '');
+		const asked = { ...message, attached: own, earlier: [], workspace: [] };
+		// How many words it has is counted by another command.
+		const read = skill && planActions(actionsOf(skill, '', request.tools), asked, SETTLED_NOTHING);
+		const isOne = own.length === 1 && read?.kind === 'call' && read.strange === 0;
+		const questions = isAskedOf([file], message.text) ? questionsTo(scene, own, message.text) : [];
+		const [plan, ...others] = isOne && questions.length > 0 ? [{ ...read, skill: first?.skill ?? '' }] : questions;
 		if (plan && others.length > 0) {
 			const works = new Map([plan, ...others].map((each, at) => [own[at] ?? '', each]));
 			return { kind: 'ask', ask: { about: 'work', file: null, works, isHelp: false }, points: 0 };
@@ -375,18 +379,6 @@ function described(scene: Scene, file: string): Step | null {
 	return stepFor({ ...scene, fallback: undefined, asked: [] }, message, SETTLED_NOTHING);
 }
 
-/** A question about the file that the chat is about, where a script reads such and has printed what is asked about: no other skill is looked at. */
-function aboutEarlier(scene: Scene, message: Message, told: readonly Turn[]): Step | null {
-	const file = fileMeant(message, told[0]?.attached ?? []);
-	const isOther = message.attached.length > 0 || message.payload !== null || HELP.test(message.text);
-	if (file === undefined || isOther || scene.request.toolChoice !== 'auto') return null;
-	const printed = new Set(tokenize(told.map(({ reply }) => reply).join(' ')));
-	const telling = framing(message).filter((word) => !isFiller(word) && !isOverview(word) && !/^\d/.test(word.text));
-	const known = telling.filter((word) => isAmong(word, printed)).length;
-	const isOfSkill = scene.history.skills.some(({ name }) => isCalled(name, telling));
-	return known === 0 || 2 * known < telling.length || isOfSkill ? null : questionOn(scene, file, message);
-}
-
 /** The only file, or the only one that the message calls by a word of its name; undefined where that isn’t clear. */
 function fileMeant(message: Message, files: readonly string[]): string | undefined {
 	if (files.length < 2) return files[0];
@@ -395,24 +387,6 @@ function fileMeant(message: Message, files: readonly string[]): string | undefin
 	const isCalledSo = (path: string) => tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')).some((word) => said.has(word));
 	const named = paths.length > 0 ? paths : files.filter(isCalledSo);
 	return named.length === 1 ? named[0] : undefined;
-}
-
-/** Of the skills in use, the one whose script reads questions about such a file, with this question. */
-function questionOn(scene: Scene, file: string, message: Message): Step | null {
-	const asked = { ...message, attached: [file], earlier: [], workspace: [] };
-	for (const skill of scene.history.loaded.values()) {
-		const actions = actionsOf(skill, '', scene.request.tools);
-		const asking = actions.filter(({ slots }) => slots.some(takesQuestion));
-		// How many words it has is counted by another command.
-		const plans = [actions, asking].map((those) =>
-			asking.length > 0 ? planActions(those, asked, SETTLED_NOTHING) : null
-		);
-		const plan = plans.find((each) => each?.kind === 'call');
-		const about = scene.history.skills.find(({ name }) => name === skill.name)?.description ?? '';
-		const isFor = plan?.kind === 'call' && speaksOf(file, new Set(tokenize(`${about} ${skill.body}`))) === 3;
-		if (isFor) return { ...plan, skill: skill.name };
-	}
-	return null;
 }
 
 /** What nothing can be run for, though there is a file: then what can be done with it is offered, and no odd word asked about. */
@@ -442,8 +416,7 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	// What was brought earlier may not be what this is about.
 	const isElsewhere = step?.kind === 'outline' || (step?.kind === 'ask' && step.points >= 0);
 	if (message.attached.length === 0 && isElsewhere && !isOwn) return step;
-	const isAsked = isDataQuestion(message.text) || isQuestion(message.text) || framing(message).some(isRestricting);
-	return (isAsked && meant !== undefined && !isHelp ? questionOn(scene, meant, message) : null) ?? work;
+	return work;
 }
 
 /** What the skill that speaks best of such a file does with nothing but the file, an overview first, and the questions offered since it came. */
