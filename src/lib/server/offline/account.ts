@@ -1,6 +1,6 @@
 /** Accounts for every word of a message: what was said and would go nowhere is asked about, and what is said then settles it. Pure. */
 import { allWords, isStopWord, stem, tokenizeName } from '../skills/find/words.ts';
-import type { Action, Values } from './actions.ts';
+import type { Action, Filled, Values } from './actions.ts';
 import { type Ask, choicesOf } from './answers.ts';
 import {
 	fillAction,
@@ -26,19 +26,6 @@ import {
 	type Word
 } from './message.ts';
 import { extensionOf, isFileNoun, type Slot, speaksOf, wordsForFile } from './slots.ts';
-
-export interface Filled {
-	/** One text for each slot; several for one that is repeated. */
-	values: Map<Slot, string[]>;
-	/** Required, and the message has nothing certain for them. */
-	missing: Slot[];
-	/** What was said and would go nowhere: it must be asked about. */
-	left: string[];
-	/** The part of it that is but words nothing speaks of. */
-	vague: string;
-	/** How many words nothing in the skill speaks of, talk included. */
-	strange: number;
-}
 
 /** They change what is asked: the command or a value speaks of them, or they are asked about. */
 const RESTRICTING = new RegExp(

@@ -5,8 +5,7 @@ import { ASKED, NEXT, offeredIn, UNFIT } from '../../shared/questions.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
-import type { Filled } from './account.ts';
-import type { Action, PlannedCall } from './actions.ts';
+import type { Action, Work } from './actions.ts';
 import { isSeen, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
 /** What is asked before anything runs. */
@@ -20,22 +19,6 @@ export type Ask =
 	| { about: 'skill'; skills: string[] }
 	/** What can be done with a file that it can't answer a question about, or where it was asked what it can do; without a file, which one is meant. */
 	| { about: 'work'; file: string | null; works: ReadonlyMap<string, Work>; isHelp: boolean };
-
-/** `fit`: how clearly the skill speaks of the files that the call is given. */
-export interface Work {
-	kind: 'call';
-	call: PlannedCall;
-	strange: number;
-	fit: number;
-	used?: Used;
-}
-
-export interface Used {
-	action: Action;
-	filled: Filled;
-	/** The message, and those that went on with it. */
-	said: string;
-}
 
 const CONNECT = 'For real answers, connect a model in **Settings**.';
 const INSTALLING = 'To install a skill, press **Install** in **Skills**, or drop its folder or zip on this page. ';

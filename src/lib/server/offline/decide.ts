@@ -4,7 +4,7 @@ import { insteadText, isAsking, NEXT, offeredIn } from '../../shared/questions.t
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { tokenize, tokenizeName } from '../skills/find/words.ts';
-import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
+import { type Action, actionsOf, type Filled, type PlannedCall, toolAction, type Used, type Work } from './actions.ts';
 import {
 	ABOUT,
 	type Ask,
@@ -15,9 +15,7 @@ import {
 	offerText,
 	reportText,
 	unreadText,
-	type Used,
-	welcomeText,
-	type Work
+	welcomeText
 } from './answers.ts';
 import {
 	type History,
@@ -30,7 +28,6 @@ import {
 	USE_SKILL
 } from './history.ts';
 import {
-	type Filled,
 	fitFor,
 	isAskedOf,
 	isDataQuestion,
