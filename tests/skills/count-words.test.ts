@@ -81,10 +81,33 @@ describe('count-words: questions about a text file', () => {
 		['Who is the guide?\nand the ferry?', '> Line 5: Budget: 400 for the ferry.\n\nThis sentence has “ferry”.\n'],
 		[
 			'What does it say about Rome?',
-			"No sentence of trip.txt has “Rome”. This finds words, and doesn't read what is meant.\n"
+			"trip.txt can't answer that: no sentence has “Rome”. This finds words, and doesn't read what is meant.\n"
 		]
 	])('quotes the sentences that have most words of the question: %s', async (question, expected) => {
 		expect(await ask(question)).toMatchObject({ stdout: expected, exitCode: 0 });
+	});
+
+	it.each([
+		['What email address is in it?', '> Line 1: Write to ann@club.example.\n\nThis sentence has an e-mail address.\n'],
+		['Which phone number?', '> Line 2: Or call +45 12 34 56 78.\n\nThis sentence has a phone number.\n'],
+		['What is the website?', '> Line 3: See https://club.example.\n\nThis sentence has a web address.\n'],
+		['What time is the meeting?', '> Line 4: Meeting: 3 May 2026, 19:30.\n\nThis sentence has a time and “meeting”.\n'],
+		['Which dates are mentioned?', '> Line 4: Meeting: 3 May 2026, 19:30.\n\nThis sentence has a date.\n'],
+		['What amount is in it?', '> Line 5: The hall is 4,500 kr.\n\nThis sentence has an amount.\n']
+	])('finds what looks like what is asked for: %s', async (question, expected) => {
+		const text =
+			'Write to ann@club.example.\nOr call +45 12 34 56 78.\nSee https://club.example.\nMeeting: 3 May 2026, 19:30.\nThe hall is 4,500 kr.\n';
+		expect(await ask(question, text)).toMatchObject({ stdout: expected });
+	});
+
+	it('of several files it says which one a sentence is of', async () => {
+		const cwd = await temporaryFolder();
+		await writeFile(join(cwd, 'a.txt'), 'The ferry is late.\n');
+		await writeFile(join(cwd, 'b.txt'), 'The guide is Olsen.\n');
+		const args = ['a.txt', 'b.txt', '--question', 'Who is the guide?'];
+		expect(await runSkill('count-words/scripts/quote.mjs', args, { cwd })).toMatchObject({
+			stdout: '> b.txt, line 1: The guide is Olsen.\n\nThis sentence has “guide”.\n'
+		});
 	});
 
 	it('says that it can’t sum up a text, and how it begins', async () => {

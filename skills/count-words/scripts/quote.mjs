@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
-const USAGE = `Usage: quote.mjs FILE --question TEXT
+const USAGE = `Usage: quote.mjs FILE... --question TEXT
 
-Prints the sentences of a text file that have most words of the question, with the numbers of their lines.`;
+Prints the sentences of text files that have most words of the question, with the numbers of their lines.`;
 const MOST_SHOWN = 10;
 const MOST_FIRST = 3;
 /** Hold a question together, or speak of the file itself. */
@@ -19,6 +19,16 @@ const SMALL = new Set(
 	)
 );
 
+/** What a question can ask for by its kind. */
+const KINDS = [
+	['an e-mail address', /^(e-?mails?|mails?|address(es)?)$/, /[^\s@]+@[^\s@]+\.\p{L}{2,}/u],
+	['a web address', /^(web|websites?|sites?|urls?|links?|web-?pages?|address(es)?)$/, /https?:\/\/\S|\bwww\.\S/],
+	['a phone number', /^((tele)?phones?|mobile|numbers?)$/, /(?<![\d.,-])(\+\d|0\d|\(0?\d)[\d ()/-]{5,}\d/],
+	['a date', /^(dates?|days?)$/, /\b\d{4}-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}(st|nd|rd|th)?\.? (of )?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\p{L}* \d{1,2}\b/u],
+	['a time', /^times?$/, /\b\d{1,2}:\d\d\b|\b\d{1,2} ?(am|pm)\b/i],
+	['an amount', /^(amounts?|prices?|costs?|sums?|money)$/, /[$€£¥] ?\d|\d ?([$€£¥]|(kr|eur|euros?|usd|dollars?|gbp|pounds?|chf|sek|nok|dkk)\b)/i]
+];
+
 function main(args) {
 	const { values, positionals } = parseArgs({
 		args,
@@ -26,13 +36,18 @@ function main(args) {
 		options: { question: { type: 'string' }, help: { type: 'boolean', short: 'h' } }
 	});
 	if (values.help) return console.log(USAGE);
-	if (positionals.length !== 1 || !values.question?.trim()) throw new TypeError(USAGE);
-	const [file] = positionals;
-	const name = file.replace(/^.*[/\\]/, '');
-	const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
-	const sentences = sentencesOf(text);
+	if (positionals.length === 0 || !values.question?.trim()) throw new TypeError(USAGE);
+	const texts = positionals.map((file) => ({
+		file: file.replace(/^.*[/\\]/, ''),
+		text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+	}));
+	const name = inWords(texts.map(({ file }) => file), 'and');
+	const sentences = texts.flatMap(({ file, text }) =>
+		sentencesOf(text).map((each) => ({ ...each, place: `${texts.length > 1 ? `${file}, line` : 'Line'} ${each.line}` }))
+	);
 	// What goes on with a question is in a line of its own.
-	const lines = values.question
+	const question = texts.reduce((rest, { file }) => rest.replaceAll(file, ' '), values.question);
+	const lines = question
 		.split('\n')
 		.map((line) => wordsOf(line).filter((word) => !SMALL.has(word.toLowerCase())));
 	const asked = [...new Set(lines.findLast((words) => words.length > 0) ?? [])];
@@ -43,12 +58,13 @@ function main(args) {
 	}
 	const found = sentences.map((each) => {
 		const said = wordsOf(each.text);
-		return { ...each, hits: asked.filter((word) => said.some((other) => isSame(word, other))) };
+		const isSaid = (word) => said.some((other) => isSame(word, other));
+		return { ...each, isSaid, hits: asked.filter((word) => isSaid(word) || kindIn(each.text, word)) };
 	});
 	const most = Math.max(...found.map(({ hits }) => hits.length));
 	if (most === 0)
 		return console.log(
-			`No sentence of ${name} has ${inWords(asked, 'or')}. This finds words, and doesn't read what is meant.`
+			`${name} can't answer that: no sentence has ${inWords(marked(asked), 'or')}. This finds words, and doesn't read what is meant.`
 		);
 	const best = found.filter(({ hits }) => hits.length === most);
 	const known = asked.filter((word) => best.some(({ hits }) => hits.includes(word)));
@@ -56,8 +72,10 @@ function main(args) {
 	if (best.length > MOST_SHOWN) console.log(`\n${best.length - MOST_SHOWN} more are not shown.`);
 	const missing = asked.filter((word) => !known.includes(word));
 	const have = best.length === 1 ? 'This sentence has' : `These ${best.length} sentences have`;
-	const none = missing.length > 0 ? ` No such sentence has ${inWords(missing, 'or')}.` : '';
-	console.log(`\n${have} ${inWords(known, most === known.length ? 'and' : 'or')}.${none}`);
+	const none = missing.length > 0 ? ` No such sentence has ${inWords(marked(missing), 'or')}.` : '';
+	const kindOf = (word) => !best.some(({ isSaid }) => isSaid(word)) && best.map(({ text }) => kindIn(text, word)).find(Boolean);
+	const names = [...new Set(known.map((word) => kindOf(word) || `“${word}”`))];
+	console.log(`\n${have} ${inWords(names, most === known.length ? 'and' : 'or')}.${none}`);
 }
 
 /** With the numbers of their lines; a line that only stands for layout has none. */
@@ -78,6 +96,11 @@ function wordsOf(text) {
 	return text.replace(/[’']s\b|n[’']t\b/g, '').match(/[\p{L}\p{N}]+(?:[-'’.:][\p{L}\p{N}]+)*/gu) ?? [];
 }
 
+/** `a date` for `date`, where the text has one; else undefined. */
+function kindIn(text, word) {
+	return KINDS.find(([, name, pattern]) => name.test(word.toLowerCase()) && pattern.test(text))?.[0];
+}
+
 /** Endings are forgiven: `Meetings` for `meeting`; `planned` is not `plan`. */
 function isSame(one, other) {
 	return stem(one.toLowerCase()) === stem(other.toLowerCase());
@@ -89,12 +112,15 @@ function stem(word) {
 }
 
 function quoted(sentences) {
-	return sentences.map(({ line, text }) => `> Line ${line}: ${text}`).join('\n>\n');
+	return sentences.map(({ place, text }) => `> ${place}: ${text}`).join('\n>\n');
 }
 
-function inWords(words, link) {
-	const marked = words.map((word) => `“${word}”`);
-	return marked.length < 2 ? marked.join('') : `${marked.slice(0, -1).join(', ')} ${link} ${marked.at(-1)}`;
+function marked(words) {
+	return words.map((word) => `“${word}”`);
+}
+
+function inWords(names, link) {
+	return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} ${link} ${names.at(-1)}`;
 }
 
 try {

@@ -301,12 +301,18 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		return [average, `${top1.names} ${top1.has} the ${high} ${thing}${scope} (${text(first.size)})${other}.`];
 	}
 
-	/** What a month or year has on average, which the average of its rows doesn't say. */
+	/** What a month or year has on average, which the average of its rows doesn't say; those without a row count, too. */
 	function averageText() {
-		const count = groups.ordered(null).length;
-		const each = divide(statOf(columns[value].numbers, 'sum'), decimal(count));
+		const keys = groups.ordered(null).flatMap(({ keys: [key] }) => (key === MISSING_KEY ? [] : [key]));
+		const sum = statOf(columns[value].numbers, 'sum');
+		const each = (count) => `**${shown(divide(sum, decimal(count)))}**`;
+		const many = (count) => `${count.toLocaleString('en-US')} ${count === 1 ? period : `${period}s`}`;
 		const thing = flow ? FLOWS[flow].all : cell(columns[value].name);
-		return `The average ${thing} per ${period}${scope} is **${shown(each)}** (${count} ${count === 1 ? period : `${period}s`}).`;
+		const lead = `The average ${thing} per ${period}${scope} is`;
+		const [first, last] = [keys.toSorted()[0], keys.toSorted().at(-1)];
+		const span = spanOf(first, last, period);
+		if (span <= keys.length) return `${lead} ${each(keys.length)} (${many(keys.length)}).`;
+		return `${lead} ${each(span)} over all ${many(span)} from ${keyText(first)} to ${keyText(last)}; of the ${many(keys.length)} that have a row it is ${each(keys.length)}.`;
 	}
 
 	/** Of two that are compared, what the first has more than the second; null where it isn't two. */
@@ -328,6 +334,16 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		return (thing, text) =>
 			`${verdict} ${thing}${rest} is **${text(by)}** ${isHigher ? 'higher' : 'lower'} for **${keyText(one.key)}** (${text(one.size)}) than for **${keyText(other.key)}** (${text(other.size)}).`;
 	}
+}
+
+/** How many days, months or years there are from one to another; 0 where the calendar doesn't tell. */
+function spanOf(first, last, period) {
+	const [from, to] = [first, last].map((key) => new Date(key));
+	if (isNaN(from) || isNaN(to)) return 0;
+	const years = to.getUTCFullYear() - from.getUTCFullYear();
+	const months = 12 * years + to.getUTCMonth() - from.getUTCMonth();
+	const days = Math.round((to - from) / 86_400_000);
+	return ({ year: years, month: months, day: days }[period] ?? -1) + 1;
 }
 
 /** `Ann, Bo and Cy` */

@@ -31,6 +31,9 @@ const EACH = /\b(each|per|every)\b/;
 const OF_MONEY = /^(sale|expense|payment|bill|invoice|spend|spending|cost)s?$/;
 const MONEY = /\b(revenue|turnover|value|worth|money|income|spen[dt]|pay|earn(?:ed)?|cost|costs)\b|[$€£¥]/;
 const PRICES = /\b(cheapest|expensive|dearest|priciest|price|prices)\b/;
+/** A price of one, which only a column of prices tells. */
+const PRICED =
+	/\b(?:how much (?:is|are|does|do) (?:a|an|the|one|each) (\p{L}+)|what (?:do|does|did) (?:a|an|one|each) (\p{L}+) costs?)\b/u;
 /** Columns of money. */
 const OF_COIN =
 	/amount|price|cost|revenue|sales|total|paid|spent|spend|value|income|fee|balance|turnover|budget|salary|rent|bill|debit|credit|money|payment|eur|usd|gbp|[$€£]/i;
@@ -54,6 +57,8 @@ const SORTING = /\b(sort|sorted|order|ordered|rank|ranked|list|show|top|first)\b
 const TIME =
 	/^(yesterday|today|tomorrow|tonight|now|ago|daily|(week|weekday|weekend|day|month|quarter|year|time|morning|evening|night)s?)$/;
 const MISSING = ['', 'na', 'n/a', 'nan', 'null', '-', '--'];
+/** A file has only what was. */
+const OF_FUTURE = /\b(will|shall|going to|tomorrow|next (day|week|month|quarter|year)|in future|forecast|predict)\b/;
 const IS_MISSING = /\b(missing|empty|blank)\b/;
 const MORE = /\b(more|higher|bigger|larger|greater)\b/;
 const LESS = /\b(less|fewer|lower|smaller|cheaper)\b/;
@@ -68,7 +73,7 @@ const OF_ONE = /\b(ever|any\w*|some\w*|one|single|once)\b/;
 /** Nothing by themselves, unless a cell is called so. */
 const EMPTY = /\b(any(thing|where)|something|among)\b/g;
 /** Goes on with what was asked before. */
-const FOLLOWING = /^ (and|what about|how about) /;
+const FOLLOWING = /^ (and|what about|how about|only|just) /;
 /** Right before what isn't meant, small words aside. */
 const NOT =
 	/(\b(not|never|no|without|except|excluding|neither|other than|not counting|has to|have to|had to|must|needs? to)|n't)( (been|yet|have|has|had|is|are|the|for|from|in|of|at|on|to|a))*$/;
@@ -268,6 +273,7 @@ function readLine(line, table, columns) {
 	const isCoin = amount !== null && OF_COIN.test(columns[amount].name);
 	sentence.takeAll(/\b(revenue|turnover|takings)\b/g, () => isCoin && !hasSigns);
 	const unknown = unknownIn(sentence);
+	const isOfFuture = OF_FUTURE.test(said) && unknown.length > 0;
 	if (meant === 'count' && /\b(average|mean|avg)\b/.test(said)) unknown.push('average');
 	// Whether it's the most, or so for each, is no question of which rows there are.
 	const isCompared = pairIn(compared) !== undefined;
@@ -313,9 +319,16 @@ function readLine(line, table, columns) {
 	if (isShare && (conditions.length > 1 || by.length > 0) && conditions.length > 0) unknown.push('percentage');
 	if (by.length > 0 && conditions.some(({ number }) => number) && TOGETHER.test(said)) unknown.push('in total');
 	if (isEnded) unknown.push('both ends at once');
-	// `How much is a ticket?` asks for a price.
-	const [, priced] = /\bhow much (?:is|are|does) (?:a|an|the|one) (\p{L}+)/u.exec(said) ?? [];
-	if (priced && price === undefined && conditions.length === 0 && named.length === 0) unknown.push(priced);
+	// `How much is a ticket?`, `What does one kWh cost?` ask for a price.
+	const priced = PRICED.exec(said)?.slice(1).find(Boolean);
+	const isOne = /\b(one|each)\b/.test(PRICED.exec(said)?.[0]) && meant !== 'mean';
+	if (priced && price === undefined && conditions.length === 0 && (named.length === 0 || isOne))
+		unknown.push(isOne ? `the price of one ${priced}` : priced);
+	// Of two columns of numbers it divides none by the other.
+	const divisor = named.find(
+		({ index, at }) => by.includes(index) && isAmount(columns[index].name) && columns[index].isNumber && /\b(per|each|every)$/.test(sentence.before(at))
+	);
+	if (divisor) unknown.push(`per ${divisor.text}`);
 	if (isOfMoney && value === null && amount !== null && !isCoin) unknown.push(MONEY.exec(said)[0]);
 	// Of a month there's one total, and the average is that of all months.
 	const isOfPeriods = meant === 'mean' && period !== undefined && !isLevel;
@@ -380,6 +393,7 @@ function readLine(line, table, columns) {
 		isChart: /\b(draw|chart|graph|plot|diagram|pie|visuali[sz]e|bars?)\b/.test(said),
 		isPie: /\bpie\b/.test(said),
 		isOverview: /\b(summar\w+|describe|analy[sz]e|overview|statistics)\b/.test(said),
+		isOfFuture,
 		unknown: [...new Set(unknown)]
 	};
 }

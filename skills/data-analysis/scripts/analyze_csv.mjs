@@ -15,11 +15,12 @@ import { readQuestion } from '../lib/question.mjs';
 import { columnReport, kindsOf, numberReport, questions } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
 
-const USAGE = `Usage: analyze_csv.mjs FILE [--question TEXT] [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,median,count,min,max}]
+const USAGE = `Usage: analyze_csv.mjs FILE... [--question TEXT] [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,median,count,min,max}]
                        [--period {day,month,quarter,year}] [--where CONDITION]
                        [--questions] [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
 
 Analyzes a CSV or TSV file: a table by group, every column, statistics, and a bar chart as SVG.
+Of several files, those that have what is named; a question is answered from the one that fits it best.
 
   --question TEXT    answers a question in plain words; each further line goes on with the one before
   --group-by COLUMN  one line for each value of this column; several with commas
@@ -45,15 +46,61 @@ const MOST_ROWS_READ_TWICE = 50_000;
 function main(args) {
 	const options = readOptions(args);
 	if (!options) return console.log(USAGE);
-	const size = statSync(options.file, { throwIfNoEntry: false });
-	if (size?.isFile()) console.log(`Reading ${options.file} (${bytesText(size.size)}) …\n`);
+	const sizes = options.files.map((file) => statSync(file, { throwIfNoEntry: false }));
+	for (const [at, size] of sizes.entries())
+		if (size?.isFile()) console.log(`Reading ${options.files[at]} (${bytesText(size.size)}) …`);
+	console.log();
+	const meant = options.files.length === 1 ? options.files : filesMeant(options);
+	if (options.question?.trim() && meant.length > 1) return offer(meant, options.question);
+	for (const file of meant) report({ ...options, file });
+}
+
+/** Those that have what is named; of a question, those that have most of it; all, where none has it. */
+function filesMeant(options) {
+	const isAsked = Boolean(options.question?.trim());
+	const known = options.files.flatMap((file) => {
+		const table = openTable(file, options);
+		if (!isAsked) return hasColumns(options, table) ? [{ file, points: 0 }] : [];
+		const { columns } = analyze(table, []);
+		const { unknown, conditions, by, value, measure } = readQuestion(options.question, table, columns);
+		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
+		const isOfNumber = value !== null || (/sum|mean|median/.test(measure) && likelyValue(columns, numbers) !== null);
+		const points = conditions.length + by.length + Number(isOfNumber);
+		return [{ file, points: unknown.length > 0 ? -unknown.length : points }];
+	});
+	const most = Math.max(...known.map(({ points }) => points));
+	const best = known.filter(({ points }) => points === most).map(({ file }) => file);
+	// What no file has is told of one.
+	return best.length === 0 || (isAsked && most < 0) ? [best[0] ?? options.files[0]] : best;
+}
+
+function hasColumns(options, table) {
+	try {
+		readFlags(options, table, []);
+		return true;
+	} catch (error) {
+		if (error instanceof UsageError) return false;
+		throw error;
+	}
+}
+
+/** The question once for each file. */
+function offer(files, question) {
+	const lines = question.trim().split('\n');
+	const last = lines.at(-1).replace(/[\s?.!]+$/, '');
+	console.log(`Which file do you mean? ${new Intl.ListFormat('en-GB').format(files)} fit alike.\n`);
+	console.log(`You can ask for:\n\n${files.map((file) => `- ${last} in ${file}?`).join('\n')}`);
+}
+
+function report(options) {
 	const notes = [];
 	const whole = openTable(options.file, options);
 	const isAsked = Boolean(options.question?.trim());
 	/** Of the whole file, where only some of its rows may be meant. */
 	const all = isAsked || options.where.length > 0 ? analyze(whole, []) : null;
 	const asked = isAsked ? readQuestion(options.question, whole, all.columns) : null;
-	if (asked && asked.unknown.length > 0 && !asked.isOverview) return refuse(asked.unknown, whole, all.columns);
+	if (asked && asked.unknown.length > 0 && !asked.isOverview)
+		return refuse(asked, whole, all.columns);
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
 	if (asked?.isPie) notes.push('It draws bars, no pies.');
 	const table = onlyRows(whole, wanted.conditions, notes);
@@ -102,7 +149,7 @@ function main(args) {
 	// Nobody needs to be told what nearly every file has.
 	if (!/^(comma|tab)$/.test(table.delimiterName)) facts.push(`divided by ${table.delimiterName}`);
 	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
-	if (!asked || drawn) console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
+	if (!asked || drawn || options.files.length > 1) console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
 	if (answered.isWhole) {
 		const more = rows === 0 || groups ? '' : questions(columns, value, table.dates);
 		const statistics = numberReport(columns);
@@ -133,15 +180,16 @@ function readFlags(options, table, notes) {
 	};
 }
 
-function refuse(unknown, table, columns) {
+function refuse({ unknown, isOfFuture }, table, columns) {
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
 	const words = unknown
 		.slice(0, 3)
 		.map((word) => `“${word}”`)
 		.join(', ');
-	console.log(
-		`${table.name} can't answer that: I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.\n`
-	);
+	const reason = isOfFuture
+		? 'it has what was, and nothing of what will be.'
+		: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
+	console.log(`${table.name} can't answer that: ${reason}\n`);
 	console.log(questions(columns, likelyValue(columns, numbers), table.dates));
 }
 
@@ -176,7 +224,8 @@ function readOptions(args) {
 	}
 	const { values, positionals } = read;
 	if (values.help) return null;
-	if (positionals.length !== 1) throw new UsageError(USAGE);
+	if (positionals.length === 0) throw new UsageError(USAGE);
+	if (positionals.length > 1 && values['chart-file']) throw new UsageError('--chart-file is for one file.');
 	if (values.question?.length > LONGEST_QUESTION)
 		throw new UsageError(`--question takes at most ${LONGEST_QUESTION.toLocaleString('en-US')} characters.`);
 	const delimiter = values.delimiter && (DELIMITERS[values.delimiter] ?? values.delimiter);
@@ -191,7 +240,7 @@ function readOptions(args) {
 	if (values.period) checkChoice('--period', values.period, PERIODS);
 	return {
 		...values,
-		file: positionals[0],
+		files: positionals,
 		groupBy: values['group-by'],
 		measure: values.measure === undefined ? undefined : measure,
 		delimiter,

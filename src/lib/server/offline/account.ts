@@ -1,6 +1,6 @@
 /** Accounts for every word of a message: what was said and would go nowhere is asked about, and what is said then settles it. Pure. */
 import { allWords, isStopWord, stem, tokenizeName } from '../skills/find/words.ts';
-import type { Action, Values } from './actions.ts';
+import type { Action, Filled, Values } from './actions.ts';
 import { type Ask, choicesOf } from './answers.ts';
 import {
 	fillAction,
@@ -27,19 +27,6 @@ import {
 } from './message.ts';
 import { extensionOf, isFileNoun, type Slot, speaksOf, wordsForFile } from './slots.ts';
 
-export interface Filled {
-	/** One text for each slot; several for one that is repeated. */
-	values: Map<Slot, string[]>;
-	/** Required, and the message has nothing certain for them. */
-	missing: Slot[];
-	/** What was said and would go nowhere: it must be asked about. */
-	left: string[];
-	/** The part of it that is but words nothing speaks of. */
-	vague: string;
-	/** How many words nothing in the skill speaks of, talk included. */
-	strange: number;
-}
-
 /** They change what is asked: the command or a value speaks of them, or they are asked about. */
 const RESTRICTING = new RegExp(
 	`^(${
@@ -59,7 +46,7 @@ const WISHING = /\b(need|want|would|like|must|should|wish|prefer|please|only)\b|
 
 /** Wants a file changed: no question about it. */
 const CHANGING =
-	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|insert|append|add|fix|clean|merge|split|convert|translate|write|send|email|upload|save|export|import|create|make)\b/i;
+	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|insert|append|add(?! up)|fix|clean|merge|split|convert|translate|write|send|email|upload|save|export|import|create|make|book (?=an?\b))\b(?!( me| us)?( an?| the)?( \w+)? (chart|graph|plot|diagram|list|summary|overview|table of)\b)|\band (then )?(save|export|send|email|upload|delete|remove|convert)\b/i;
 /** Say nothing about a file. */
 const POLITE =
 	/^(please|pls|hi|hello|hey|thanks|look|see|show|tell|give|make|take|check|whole|entire|full|attached|quick|quickly|short|brief|good|nice|here|now)$/;
@@ -122,7 +109,7 @@ export function understand(action: Action, message: Message, given: ReadonlyMap<
 }
 
 /** Of a table a few words ask something; of a text only what is a question. */
-function isAskedOf(files: readonly string[], text: string): boolean {
+export function isAskedOf(files: readonly string[], text: string): boolean {
 	const isTable = (path: string) => wordsForFile(path).includes('table');
 	return files.length === 0 || files.some(isTable) || isQuestion(text) || LOOKING.test(text);
 }
@@ -359,6 +346,8 @@ export function pick(options: readonly string[][], { text, words }: Message): st
 	const hits = known.map((own) => allWords(text).filter((word) => own.has(word)).length);
 	const most = Math.max(...hits);
 	const at = hits.indexOf(most);
-	const isAll = telling.every(({ lower }) => allWords(lower).every((word) => known[at]?.has(word)));
+	const isAll = (telling.length > 0 ? telling : words).every(({ lower }) =>
+		allWords(lower).every((word) => known[at]?.has(word))
+	);
 	return most > 0 && hits.lastIndexOf(most) === at && isAll ? (options[at] ?? null) : null;
 }

@@ -38,6 +38,35 @@ export interface Action {
 	call(values: Values): PlannedCall;
 }
 
+export interface Filled {
+	/** One text for each slot; several for one that is repeated. */
+	values: Map<Slot, string[]>;
+	/** Required, and the message has nothing certain for them. */
+	missing: Slot[];
+	/** What was said and would go nowhere: it must be asked about. */
+	left: string[];
+	/** The part of it that is but words nothing speaks of. */
+	vague: string;
+	/** How many words nothing in the skill speaks of, talk included. */
+	strange: number;
+}
+
+/** `fit`: how clearly the skill speaks of the files that the call is given. */
+export interface Work {
+	kind: 'call';
+	call: PlannedCall;
+	strange: number;
+	fit: number;
+	used?: Used;
+}
+
+export interface Used {
+	action: Action;
+	filled: Filled;
+	/** The message, and those that went on with it. */
+	said: string;
+}
+
 type OwnAction = Omit<Action, 'subject' | 'literals' | 'skill'>;
 
 export interface Command {

@@ -12,7 +12,7 @@ import {
 	USE_SKILL
 } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
-import type { Action, PlannedCall } from './actions.ts';
+import type { Action, Work } from './actions.ts';
 import { isSeen, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
 /** What is asked before anything runs. */
@@ -24,8 +24,8 @@ export type Ask =
 	/** It speaks of a file, and there is none. */
 	| { about: 'file' }
 	| { about: 'skill'; skills: string[] }
-	/** What can be done with a file that it can't answer a question about, or where it was asked what it can do. */
-	| { about: 'work'; file: string; works: ReadonlyMap<string, PlannedCall>; isHelp: boolean };
+	/** What can be done with a file that it can't answer a question about, or where it was asked what it can do; without a file, which one is meant. */
+	| { about: 'work'; file: string | null; works: ReadonlyMap<string, Work>; isHelp: boolean };
 
 const CONNECT = 'For real answers, connect a model in **Settings**.';
 const INSTALLING = 'To install a skill, press **Install** in **Skills**, or drop its folder or zip on this page. ';
@@ -53,7 +53,9 @@ export function askText(ask: Ask): string {
 		if (ask.about === 'work') {
 			const lead = ask.isHelp ? ABOUT : 'Demo mode can’t answer this without a model.';
 			const works = list([...ask.works.keys()]);
-			return [`${lead} With ${inlineCode(ask.file)} it can do this:`, works, 'Reply with its number.'];
+			const first =
+				ask.file === null ? 'Which file do you mean?' : `${lead} With ${inlineCode(ask.file)} it can do this:`;
+			return [first, works, 'Reply with its number.'];
 		}
 		if (ask.about === 'file') return ['Which file do you mean? Attach it and send it.'];
 		if (ask.about === 'action') {
@@ -222,13 +224,23 @@ function sectionsOf(body: string): { level: number; title: string; text: string 
 
 // What the calls of a turn answered: results, files, failures.
 
-/** Each result in turn. What was run stands in the steps. */
+/** Each result in turn; where one answers, not those that refuse. What was run stands in the steps. */
 export function reportText(calls: readonly FinishedCall[]): string {
-	const reports = calls.map((call) => {
+	const answering = calls.filter((call) => !isRefusal(call));
+	if (answering.length === 0) return calls.toReversed().map(reportCall).join('\n\n');
+	const reports = answering.map((call) => {
 		const text = reportCall(call);
-		return calls.length > 1 && !hasFailed(call) ? `${inlineCode(nameOf(call))}:\n\n${text}` : text;
+		return answering.length > 1 && !hasFailed(call) ? `${inlineCode(nameOf(call))}:\n\n${text}` : text;
 	});
 	return reports.join('\n\n');
+}
+
+/** A script that read a question and has no answer says so in its first sentence. */
+export function isRefusal(call: FinishedCall): boolean {
+	return (
+		call.name === USE_SKILL &&
+		/^[^\n]{1,300} can['’]t answer that\b/m.test((asText(resultOf(call).stdout) ?? '').slice(0, 2_000))
+	);
 }
 
 function resultOf({ output }: FinishedCall): JsonObject {

@@ -4,13 +4,14 @@ import { insteadText, isAsking, NEXT, offeredIn } from '../../shared/questions.t
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { tokenize, tokenizeName } from '../skills/find/words.ts';
-import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
+import { type Action, actionsOf, type Filled, type PlannedCall, toolAction, type Used, type Work } from './actions.ts';
 import {
 	ABOUT,
 	type Ask,
 	askText,
 	choicesOf,
 	instructionsText,
+	isRefusal,
 	offerText,
 	reportText,
 	unreadText,
@@ -28,8 +29,8 @@ import {
 	USE_SKILL
 } from './history.ts';
 import {
-	type Filled,
 	fitFor,
+	isAskedOf,
 	isDataQuestion,
 	isQuestion,
 	isRestricting,
@@ -61,7 +62,7 @@ import {
 	readMessage,
 	type Word
 } from './message.ts';
-import { extensionOf, isFileNoun, isFirstOf, type Slot, speaksOf } from './slots.ts';
+import { extensionOf, isFileNoun, isFirstOf, type Slot, speaksOf, wordsForFile } from './slots.ts';
 
 export type Decision = { kind: 'call'; call: PlannedCall } | { kind: 'say'; text: string };
 
@@ -82,7 +83,7 @@ const HELP =
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
 /** Goes on with what was asked before. */
 const FOLLOWING =
-	/^\W*(and|now|also|then|again|same|what about|how about|but|their|his|her|its)\b|\b(of|among) (them|those|these)\b|^\W*(which|who|what)( ones| (are|were) (they|these|those))\W*$/i;
+	/^\W*(and|now|also|then|again|same|what about|how about|but|only|just|their|his|her|its)\b|^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$|\b(of|among) (them|those|these)\b|^\W*(which|who|what)( ones| (are|were) (they|these|those))\W*$/i;
 /** Ends a question without an answer to it. */
 const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
@@ -91,6 +92,8 @@ const THANKS =
 	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much)?|great|nice|cool|perfect|well done)\W*$/i;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
+/** So many messages can go on with a question. */
+const MAX_LINKS = 30;
 
 interface Scene {
 	request: ModelRequest;
@@ -101,6 +104,8 @@ interface Scene {
 	fallback: string | undefined;
 	/** What the person was asked to choose from, and said something else: that is asked once. */
 	asked: readonly string[];
+	/** The files that came before the message. */
+	brought: readonly string[];
 }
 
 interface Choice {
@@ -114,19 +119,11 @@ interface Choice {
 }
 
 type Plan =
-	/** `fit`: how clearly the skill speaks of the files that the call is given. */
-	| { kind: 'call'; call: PlannedCall; strange: number; fit: number; used?: Used }
+	| Work
 	/** `isOdd`: something was said that goes nowhere. */
 	| { kind: 'ask'; ask: Ask; points: number; isOdd?: boolean };
-/** `others`: skills that fitted as well as the one that is called. */
-type Step = ({ kind: 'load' | 'outline' } | Plan) & { skill?: string; others?: string[] };
-
-interface Used {
-	action: Action;
-	filled: Filled;
-	/** The message, and those that went on with it. */
-	said: string;
-}
+/** `others`: skills that fitted as well as the one that is called; `isMore`: it is one of several that all are called. */
+type Step = ({ kind: 'load' | 'outline' } | Plan) & { skill?: string; others?: string[]; isMore?: boolean };
 
 interface Candidate extends Used {
 	/** How many words of its own name were said. */
@@ -159,7 +156,11 @@ export function decide(request: ModelRequest): Decision {
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
 	const isHelp = HELP.test(text) || (step === null && isGreeting);
-	if (runs.length > 0) {
+	const planned = plannedIn(step);
+	const isMade = calls.some((made) => made.name === planned?.name && made.arguments === planned.arguments);
+	// Another file may have what one hasn't, and of several each is told.
+	const isMore = planned && !isMade && (runs.every(isRefusal) || (step?.kind !== 'ask' && step?.isMore));
+	if (runs.length > 0 && !isMore) {
 		const instead = step?.others ? [insteadText(step.skill ?? '', step.others)] : [];
 		const about = isHelp ? [ABOUT] : [];
 		return say([...about, withoutUnmet(reportText(runs), request, history), ...instead].join('\n\n'));
@@ -167,13 +168,7 @@ export function decide(request: ModelRequest): Decision {
 	const saidName = text.toLowerCase().replaceAll(' ', '-');
 	const unusable = history.unusable.filter(({ name }) => !step || saidName.includes(name));
 	if (unusable.length > 0 && !isHelp) return say(unusableText(unusable));
-	const call =
-		step?.kind === 'load' ? { name: LOAD_SKILL, arguments: JSON.stringify({ skill: step.skill }) } : undefined;
-	const planned = step?.kind === 'call' ? step.call : call;
-	if (planned) {
-		const isMade = calls.some((made) => made.name === planned.name && made.arguments === planned.arguments);
-		return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
-	}
+	if (planned) return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill ?? '') : undefined;
 	const asked = step?.kind === 'ask' ? step.ask : null;
 	// It asks about a word that was said, or for a file.
@@ -192,6 +187,11 @@ export function decide(request: ModelRequest): Decision {
 	return say([unread, answer].filter(Boolean).join('\n\n'));
 }
 
+function plannedIn(step: Step | null): PlannedCall | undefined {
+	if (step?.kind === 'load') return { name: LOAD_SKILL, arguments: JSON.stringify({ skill: step.skill }) };
+	return step?.kind === 'call' ? step.call : undefined;
+}
+
 /** Of the questions that a script offers, those that would run something if they were asked. */
 function withoutUnmet(report: string, request: ModelRequest, history: History): string {
 	const unmet = offeredIn(report).answers.filter((text) => {
@@ -200,11 +200,11 @@ function withoutUnmet(report: string, request: ModelRequest, history: History): 
 		return nextStep(request, { ...history, turns })?.kind !== 'call';
 	});
 	const kept = unmet.reduce((text, question) => text.replace(`\n- ${question}`, ''), report);
-	return kept.replace(new RegExp(`${NEXT}\\n(?!\\n- )\\s*`), '').trimEnd();
+	return kept.replace(new RegExp(`${NEXT}\\n(?!\\n- )\\s*`), '').trimEnd() || report;
 }
 
 /** Takes up the question that was asked last, if this message answers it; else the message stands for itself. */
-function nextStep(request: ModelRequest, history: History): Step | null {
+function nextStep(request: ModelRequest, history: History, links = 0): Step | null {
 	const { turns, loaded } = history;
 	const skillTools = new Set([...loaded.values()].flatMap(toolNamesOf));
 	const isMeant = (name: string) => builtinNameOf(name) === null || turns.at(-1)?.text.includes(name) === true;
@@ -224,11 +224,14 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 		// What is no answer to a question is no wish of its own for the pinned skill, either: that would ask the same again.
 		const isWish = start === begin || start < turns.length - 1;
 		const asked = turns.slice(begin, start).flatMap(({ reply }) => offeredIn(reply).answers);
-		const step = follow({ request, history, tools, fallback: isWish ? fallback : undefined, asked }, start);
+		const brought = turns.slice(0, start).flatMap(({ attached }) => attached);
+		const scene = { request, history, tools, fallback: isWish ? fallback : undefined, asked, brought };
+		const step = follow(scene, start);
 		if (step === 'other') continue;
 		const [last] = turns.slice(-1);
 		const isNew = last && start === turns.length - 1 && step?.kind !== 'load' && FOLLOWING.test(last.text);
-		const before = isNew ? nextStep(request, { ...history, turns: turns.slice(-MAX_THREAD, -1) }) : null;
+		const asking = turns.slice(0, turns.slice(0, -1).findLastIndex(({ text }) => !THANKS.test(text)) + 1);
+		const before = isNew && links < MAX_LINKS ? nextStep(request, { ...history, turns: asking }, links + 1) : null;
 		const isOther =
 			step?.kind === 'call' && before?.kind === 'call' && step.used?.action.label !== before.used?.action.label;
 		if (!last || before?.kind !== 'call' || !before.used || isOther) return step;
@@ -270,8 +273,7 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	let settled = SETTLED_NOTHING;
 	const brought = turns.slice(0, start).findLastIndex(({ attached }) => attached.length > 0);
 	const told = brought < 0 ? [] : turns.slice(brought, start);
-	const next = () =>
-		aboutEarlier(scene, message, told) ?? answerable(scene, stepFor(scene, message, settled), message, told);
+	const next = () => aboutFiles(scene, message) ?? answerable(scene, stepFor(scene, message, settled), message, told);
 	let step = next();
 	for (const { text, attached } of answers) {
 		const ask = askOf(step);
@@ -282,9 +284,9 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 		if (ask.about === 'work') {
 			if (HELP.test(text)) return 'other';
 			const works = [...ask.works.keys()].map((work) => [work]);
-			const call = ask.works.get(pick(works, answer)?.[0] ?? '');
-			if (!call) return 'other';
-			step = { kind: 'call', call, strange: 0, fit: 0 };
+			const work = ask.works.get(pick(works, answer)?.[0] ?? '');
+			if (!work) return 'other';
+			step = work;
 			continue;
 		}
 		const isTalk = (word: Word) => isFiller(word, true) || isFileNoun(word.lower) || attached.includes(word.text);
@@ -300,60 +302,114 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	return step;
 }
 
-/** A question about the file that the chat is about, where a script reads such and has printed what is asked about: no other skill is looked at. */
-function aboutEarlier(scene: Scene, message: Message, told: readonly Turn[]): Step | null {
-	const file = fileMeant(message, told[0]?.attached ?? []);
-	const isOther = message.attached.length > 0 || message.payload !== null || HELP.test(message.text);
-	if (file === undefined || isOther || scene.request.toolChoice !== 'auto') return null;
-	const printed = new Set(tokenize(told.map(({ reply }) => reply).join(' ')));
-	const telling = framing(message).filter((word) => !isFiller(word) && !isOverview(word) && !/^\d/.test(word.text));
-	const known = telling.filter((word) => isAmong(word, printed)).length;
-	const isOfSkill = scene.history.skills.some(({ name }) => isCalled(name, telling));
-	return known === 0 || 2 * known < telling.length || isOfSkill ? null : questionOn(scene, file, message);
+/** A question about files of the chat, for the scripts that read such: tables first, the next where one refuses. Or an overview of each of several. */
+function aboutFiles(scene: Scene, message: Message): Step | null {
+	const { history, request } = scene;
+	const brought = broughtBy(scene, message);
+	const said = framing(message);
+	const isAlone =
+		brought.length < (message.attached.length > 0 ? 2 : 1) || message.payload !== null || request.toolChoice !== 'auto';
+	if (isAlone || HELP.test(message.text) || isWishForChange(message.text)) return null;
+	const meant = fileMeant(message, brought);
+	const files = meant === undefined ? brought : [meant];
+	const isOf = (word: Word) => isFiller(word) || isFileNoun(word.lower) || brought.includes(word.text);
+	if (brought.length > 1 && said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
+		const steps = files.map((file) => {
+			const step = described(scene, file);
+			return plannedIn(step) ? step : (questionsTo(scene, [file], message.text)[0] ?? null);
+		});
+		const isNew = (step: Step | null) => history.calls.every((made) => made.arguments !== plannedIn(step)?.arguments);
+		const step = steps.find((each) => plannedIn(each) && isNew(each)) ?? steps.find(plannedIn);
+		return step ? { ...step, isMore: true } : null;
+	}
+	if (!isDataQuestion(message.text) && !isQuestion(message.text) && !said.some(isRestricting)) return null;
+	if (message.attached.length === 0 && isElsewhere(scene, message)) return null;
+	const isTable = (path: string) => wordsForFile(path).includes('table');
+	const tried = history.calls.filter(isRefusal).map((call) => call.arguments);
+	for (const file of files.toSorted((a, b) => Number(isTable(b)) - Number(isTable(a)))) {
+		const first = described(scene, file);
+		if (first?.kind === 'load') return first;
+		const own = files.filter((path) => path === file || described(scene, path)?.skill === first?.skill);
+		const skill = history.loaded.get(first?.skill ?? '');
+		const asked = { ...message, attached: own, earlier: [], workspace: [] };
+		// How many words it has is counted by another command.
+		const read = skill && planActions(actionsOf(skill, '', request.tools), asked, SETTLED_NOTHING);
+		const isOne = own.length === 1 && read?.kind === 'call' && read.strange === 0;
+		const questions = isAskedOf([file], message.text) ? questionsTo(scene, own, message.text) : [];
+		const [plan, ...others] = isOne && questions.length > 0 ? [{ ...read, skill: first?.skill ?? '' }] : questions;
+		if (plan && others.length > 0) {
+			const works = new Map([plan, ...others].map((each, at) => [own[at] ?? '', each]));
+			return { kind: 'ask', ask: { about: 'work', file: null, works, isHelp: false }, points: 0 };
+		}
+		if (plan && !tried.some((made) => made.includes(JSON.stringify(plan.used?.action.label)))) return plan;
+	}
+	return null;
+}
+
+/** The call of the script that reads questions about such files, with this one; one for each, if it takes one file. */
+function questionsTo(scene: Scene, files: readonly string[], text: string): (Work & { skill: string })[] {
+	const { skill = '' } = described(scene, files[0] ?? '') ?? {};
+	const loaded = scene.history.loaded.get(skill);
+	const action = loaded && actionsOf(loaded, '', scene.request.tools).find(({ slots }) => slots.some(takesQuestion));
+	const slot = action?.slots.find(({ kind }) => kind === 'file');
+	if (!action || !slot) return [];
+	return (slot.isRepeated ? [files] : files.map((path) => [path])).map((paths) => {
+		const values = withQuestion(action, new Map([[slot, paths]]), text) ?? new Map<Slot, string[]>();
+		const filled: Filled = { values, missing: [], left: [], vague: '', strange: 0 };
+		return { kind: 'call', call: action.call(values), strange: 0, fit: 3, used: { action, filled, said: text }, skill };
+	});
+}
+
+/** The files that came with the message, else all of the chat. */
+function broughtBy({ brought }: Scene, { attached }: Message): string[] {
+	return [...new Set(attached.length > 0 ? attached : brought)];
+}
+
+/** Does a skill that speaks of no files take it? */
+function isElsewhere(scene: Scene, message: Message): boolean {
+	const skills = scene.history.skills.filter(({ description }) => !tokenize(description).some(isFileNoun));
+	const loaded = new Map([...scene.history.loaded].filter(([name]) => skills.some((each) => each.name === name)));
+	const history = { ...scene.history, skills, loaded, calls: [] };
+	const step = stepFor({ ...scene, history, fallback: undefined }, message, SETTLED_NOTHING);
+	return step?.kind === 'load' || (step?.kind === 'call' && step.strange === 0);
+}
+
+/** What tells what is in a file. */
+function described(scene: Scene, file: string): Step | null {
+	const message = readMessage('Describe this file', { attached: [file], earlier: [], workspace: [] });
+	return stepFor({ ...scene, fallback: undefined, asked: [] }, message, SETTLED_NOTHING);
 }
 
 /** The only file, or the only one that the message calls by a word of its name; undefined where that isn’t clear. */
 function fileMeant(message: Message, files: readonly string[]): string | undefined {
 	if (files.length < 2) return files[0];
-	const said = new Set(framing(message).map((word) => word.stem));
-	const named = files.filter((path) => tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')).some((word) => said.has(word)));
+	const paths = filesIn(message).filter((path) => files.includes(path));
+	const said = new Set(framing(message).flatMap((word) => (isFiller(word) ? [] : word.stem)));
+	const isCalledSo = (path: string) => tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')).some((word) => said.has(word));
+	const named = paths.length > 0 ? paths : files.filter(isCalledSo);
 	return named.length === 1 ? named[0] : undefined;
-}
-
-/** Of the skills in use, the one whose script reads questions about such a file, with this question. */
-function questionOn(scene: Scene, file: string, message: Message): Step | null {
-	const asked = { ...message, attached: [file], earlier: [], workspace: [] };
-	for (const skill of scene.history.loaded.values()) {
-		const actions = actionsOf(skill, '', scene.request.tools);
-		const asking = actions.filter(({ slots }) => slots.some(takesQuestion));
-		// How many words it has is counted by another command.
-		const plans = [actions, asking].map((those) =>
-			asking.length > 0 ? planActions(those, asked, SETTLED_NOTHING) : null
-		);
-		const plan = plans.find((each) => each?.kind === 'call');
-		const about = scene.history.skills.find(({ name }) => name === skill.name)?.description ?? '';
-		const isFor = plan?.kind === 'call' && speaksOf(file, new Set(tokenize(`${about} ${skill.body}`))) === 3;
-		if (isFor) return { ...plan, skill: skill.name };
-	}
-	return null;
 }
 
 /** What nothing can be run for, though there is a file: then what can be done with it is offered, and no odd word asked about. */
 function answerable(scene: Scene, step: Step | null, message: Message, told: readonly Turn[]): Step | null {
-	const brought = message.attached.length > 0 ? message.attached : (told[0]?.attached ?? []);
+	const isHelp = HELP.test(message.text);
+	const brought = broughtBy(scene, message);
 	const meant = fileMeant(message, brought);
-	const file = meant ?? brought[0];
+	const file = meant ?? brought.at(0);
 	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
-	const work = workOn(scene, file, message.attached.length > 0 ? [] : told, HELP.test(message.text));
+	// No file has a poem.
+	if (isWishForChange(message.text) && !isHelp && (step?.kind !== 'ask' || step.isOdd)) return null;
+	const isSeveral = brought.length > 1 && (meant === undefined || message.attached.length > 1);
+	const work = workOn(scene, file, message.attached.length > 0 ? [] : told, isHelp && !isSeveral);
 	if (!work) return step;
-	if (message.attached.length > 1 && work.kind === 'ask' && work.ask.about === 'work') {
-		const each = message.attached.slice(0, MAX_WORKS).map((path) => workOn(scene, path, [], HELP.test(message.text)));
+	if (isSeveral && work.kind === 'ask' && work.ask.about === 'work') {
+		const each = brought.slice(0, MAX_WORKS).map((path) => workOn(scene, path, [], false));
 		const loading = each.find((step) => step?.kind === 'load');
 		if (loading) return loading;
-		const first = each.flatMap((step) =>
-			step?.kind === 'ask' && step.ask.about === 'work' ? [...step.ask.works].slice(0, 1) : []
+		const works = each.flatMap((step) =>
+			step?.kind === 'ask' && step.ask.about === 'work' ? [...step.ask.works].slice(0, 2) : []
 		);
-		return { ...work, ask: { ...work.ask, file: message.attached.join(', '), works: new Map(first) } };
+		return { ...work, ask: { ...work.ask, file: brought.join(', '), works: new Map(works), isHelp } };
 	}
 	// A question of the skill that speaks of such files, where all that was said goes somewhere.
 	const isOwn = step?.skill === work.skill || step?.skill === undefined;
@@ -361,10 +417,7 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	// What was brought earlier may not be what this is about.
 	const isElsewhere = step?.kind === 'outline' || (step?.kind === 'ask' && step.points >= 0);
 	if (message.attached.length === 0 && isElsewhere && !isOwn) return step;
-	const isAsked = isDataQuestion(message.text) || isQuestion(message.text) || framing(message).some(isRestricting);
-	return (
-		(isAsked && meant !== undefined && !HELP.test(message.text) ? questionOn(scene, meant, message) : null) ?? work
-	);
+	return work;
 }
 
 /** What the skill that speaks best of such a file does with nothing but the file, an overview first, and the questions offered since it came. */
@@ -372,16 +425,19 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	const { history, request } = scene;
 	const read = (text: string) => readMessage(text, { attached: [file], earlier: [], workspace: [] });
 	const planned = (text: string) => stepFor({ ...scene, fallback: undefined, asked: [] }, read(text), SETTLED_NOTHING);
-	const first = planned('Describe this file');
+	const first = described(scene, file);
 	if (first?.kind === 'load') return first;
 	const { skill = '' } = first ?? {};
 	const known = history.loaded.get(skill);
 	if (!known) return null;
 	const about = history.skills.find(({ name }) => name === skill)?.description ?? '';
-	const works = new Map<string, PlannedCall>();
+	const works = new Map<string, Work & { skill: string }>();
 	const add = (text: string, plan: Step | null) => {
-		const isNew = plan?.kind === 'call' && [...works.values()].every((call) => call.arguments !== plan.call.arguments);
-		if (text !== '' && isNew) works.set(text, plan.call);
+		if (text === '' || plan?.kind !== 'call') return;
+		const isNew = [...works.values()].every(({ call }) => call.arguments !== plan.call.arguments);
+		// What is asked of no question, no question goes on with.
+		const used = plan.used && [...plan.used.filled.values.keys()].some(takesQuestion) ? { used: plan.used } : {};
+		if (isNew) works.set(text, { kind: 'call', call: plan.call, strange: 0, fit: 0, skill, ...used });
 	};
 	const asking = planned(`Describe this file ${QUESTIONS}`);
 	const isListed =
@@ -390,7 +446,7 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	if (isHelp && questions) return questions;
 	add(`Summarise ${file}`, first);
 	for (const text of ownOffer({ ...history, turns: [...told] })) add(text, planned(text));
-	if (works.size < 2) add('What can I ask about this file?', questions);
+	if (works.size < 2) add(`What can I ask about ${file}?`, questions);
 	for (const action of actionsOf(known, about, request.tools))
 		add(
 			action.purpose,
@@ -480,7 +536,7 @@ function ownerOf({ loaded }: History, message: Message): LoadedSkill | undefined
 
 /** Best first; none where nothing fits. */
 function choose(
-	{ history, request, tools, fallback, asked: offered }: Scene,
+	{ history, request, tools, fallback, asked: offered, brought }: Scene,
 	message: Message,
 	settled: Settled
 ): Choice[] {
@@ -510,14 +566,21 @@ function choose(
 	if (named.length === 1 && !asked.some((word) => NEGATING.test(word.toLowerCase()))) return certain(named[0]?.name);
 	const called = tools.filter(({ name }) => isSaid(name.split('_'), asked));
 	if (called.length === 1) return certain(called[0]?.name, called[0]);
-	const telling = tellingIn(message);
+	// Where there is a file, `file` tells nothing.
+	const telling = tellingIn(message).filter(({ lower }) => files.length === 0 || lower !== 'file');
 	// What hardly speaks of the message isn't worth being read; a verb alone (`write`) says less than what it is about.
 	const hasPlace = /\S (to|into) \S/.test(message.text);
 	const isWorth = (name: string, stems: Set<string>) => {
 		const known = telling.filter((word) => isAmong(word, stems));
 		const isAbout = known.length === telling.length || hasPlace || known.some((word) => word !== message.words[0]);
-		return isCalled(name, telling) || telling.length === 0 || (isAbout && 3 * known.length >= telling.length);
+		return isCalled(name, framing(message)) || telling.length === 0 || (isAbout && 3 * known.length >= telling.length);
 	};
+	const isWish = isWishForChange(message.text);
+	const later = framing(message).filter(
+		(word) => word !== message.words[0] && !isFiller(word) && word.lower !== 'file'
+	);
+	const isAsked =
+		files.length === 0 && brought.length > 0 && (isQuestion(message.text) || isDataQuestion(message.text));
 	for (const query of [asked, [message.text]]) {
 		const ranked = index
 			.rank([...query, ...extra].join(' '), 3 * MAX_COMPARED)
@@ -528,8 +591,17 @@ function choose(
 				const isAny = isWhole && spoken === 1 && !OVERVIEW.some((word) => stems.has(word)) && !history.pinned.has(name);
 				const isNone = files.length === 0 && isIdea && [...stems].some(isFileNoun);
 				const fit = isAny || isNone ? 0 : files.length === 0 ? 1 : spoken;
-				const isKnown = tool !== null || loaded.has(name) || (files.length > 0 && fit > 1);
-				const isMeant = isKnown || hasValue(message) || isWorth(name, stems);
+				const isFor =
+					files.length > 0 &&
+					fit > 1 &&
+					(!isWish || 2 * later.filter((word) => isAmong(word, stems)).length > later.length);
+				const isKnown = tool !== null || loaded.has(name) || isFor;
+				// A question where there is a file is for no skill of others; a wish is for none that only reads such.
+				const isOther =
+					fit > 1
+						? isWish && message.attached.length > 0
+						: isAsked && brought.every((path) => speaksOf(path, stems) === 0);
+				const isMeant = isKnown || hasValue(message) || (!isOther && isWorth(name, stems));
 				const isSure = files.length > 0 && fit === 3;
 				const isFirst = isSure && files.some((path) => isFirstOf(path, description));
 				return {
@@ -653,7 +725,7 @@ function isJob(action: Action, message: Message): boolean {
 	const hasWork =
 		(hasValue(message) || message.pieces.some(({ form }) => form === 'file')) &&
 		[...understand(action, message, new Map()).values.keys()].some(({ isRequired }) => isRequired);
-	if (telling.length === 0 || isCalled(action.skill, telling)) return true;
+	if (telling.length === 0 || isCalled(action.skill, framing(message))) return true;
 	return 2 * known > telling.length || (hasWork && 2 * known === telling.length);
 }
 
@@ -687,6 +759,9 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 	const left = settled.ignored.has('') ? [] : filled.left.filter(isLeft);
 	const stems = framing(message).map((word) => word.stem);
 	const named = [...own].filter((word) => stems.some((said) => isAlike(said, word))).length;
+	// A value that an option must have tells more than a word of the command's name.
+	const isTelling = (slot: Slot) => slot.flag !== null && slot.isRequired && slot.kind === 'name';
+	const options = [...filled.values.keys()].filter(isTelling).length;
 	// Of equals the one that speaks of more words comes first.
 	const known = framing(message).filter((word) => knows(action, word)).length;
 	return {
@@ -694,7 +769,7 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 		said: message.text,
 		filled: { ...filled, left },
 		named,
-		points: 3 * named + known / 1_000 - 3 * left.length - filled.missing.length,
+		points: 3 * (named + 2 * options) + known / 1_000 - 3 * left.length - filled.missing.length,
 		isComplete: filled.missing.length === 0 && left.length === 0
 	};
 }

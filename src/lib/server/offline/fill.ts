@@ -263,7 +263,9 @@ function formPoints(slot: Slot, { form, value }: Piece, { action }: Filling): nu
 	if (slot.choices.length > 0)
 		return /^(word|name|unit|code|number)$/.test(form) && isOneOf(value, slot) ? TOLD : NEVER;
 	const [alone, told] = (TAKES[slot.kind] ?? [slot.kind, '']).map((forms) => forms.split(' ').includes(form));
-	if (!isShaped(slot, value) || (!alone && !told)) return NEVER;
+	// Where it goes is no value of what goes there: `to our Discord`.
+	if (value.toLowerCase() === action.skill) return NEVER;
+	if (!isShaped(slot, value, action.literals) || (!alone && !told)) return NEVER;
 	if (told) return Number(form === 'number' && /(^|_|-)(id|no|nr|number|key|issue|ticket)$/i.test(slot.name));
 	const wanted = slot.kind === 'file' ? wantedExtensions(slot) : [];
 	if (wanted.length > 0) return Number(wanted.includes(extensionOf(value)));
@@ -279,9 +281,11 @@ function formPoints(slot: Slot, { form, value }: Piece, { action }: Filling): nu
 }
 
 /** One character is one, and what is called by a number has a digit. */
-export function isShaped({ name }: Slot, value: string): boolean {
+export function isShaped({ name, flag }: Slot, value: string, literals: Iterable<string> = []): boolean {
 	if (/^(char|character|letter|delimiter)$/i.test(name)) return value.length === 1;
-	return !/(^|_|-)(id|no|nr|number|issue|ticket)$/i.test(name) || /\d|^[#@]/.test(value);
+	// `--channel=#dev`, as the skill writes it, is a name.
+	const isShown = flag !== null && [...literals].some((text) => text.startsWith(`${flag}=`) && !/\d/.test(text));
+	return isShown || !/(^|_|-)(id|no|nr|number|issue|ticket)$/i.test(name) || /\d|^[#@]/.test(value);
 }
 
 /** How surely the piece is meant for the slot; NEVER, or below TOLD where only its form speaks for it. */

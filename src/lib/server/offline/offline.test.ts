@@ -1217,6 +1217,121 @@ describe('F9: files', () => {
 		expect(later.calls.at(-1)).toEqual(['sum.mjs', 'spending.csv', '--question', 'How much is my spending on food?']);
 	});
 
+	const quoting: TestSkill = {
+		description: 'Finds what a text file (.txt, .md) says about something.',
+		body: 'Answer a question about a text file:\n\n```\nquote.mjs FILE... --question TEXT\n```',
+		files: ['quote.mjs']
+	};
+	const several: TestSkill = { ...sheet, body: sheet.body.replace('FILE [', 'FILE... [') };
+	const refusing = (...files: string[]) => ({
+		answer: (_: string, { args }: Record<string, unknown>) => {
+			const file = files.find((name) => (args as string[]).includes(name));
+			return { ok: true, stdout: file ? `${file} can't answer that: I find nothing.` : 'The answer.' };
+		}
+	});
+
+	test('F9: of several files a table is asked first, and a text where that refuses; one that isn’t needed is not', async () => {
+		const both = { text: 'When is the next meeting?', attached: ['club.csv', 'notes.txt'] };
+		const skills = { sheet: several, quoting };
+		const asked = await talk({ skills, ...refusing('club.csv') }, both, 'and the one after?');
+		const thread = `${both.text}\nand the one after?`;
+		expect(asked.calls).toEqual([
+			['sum.mjs', 'club.csv', '--question', both.text],
+			['quote.mjs', 'notes.txt', '--question', both.text],
+			['sum.mjs', 'club.csv', '--question', thread],
+			['quote.mjs', 'notes.txt', '--question', thread]
+		]);
+		expect(asked.texts[0]).toBe('The answer.');
+		const first = await talk({ skills, ...refusing() }, both, 'Who joined since 2020?');
+		expect(first.calls.map((call) => (call as string[])[0])).toEqual(['sum.mjs', 'sum.mjs']);
+		expect(first.loaded).toEqual(['sheet']);
+		const none = await talk({ skills, ...refusing('club.csv', 'notes.txt') }, both);
+		expect(none.texts[0]).toMatch(/^notes\.txt can't answer that.*\n\nclub\.csv can't answer that/);
+	});
+
+	test('F9: a script that takes several files is given all of its kind; of one that takes one it asks which', async () => {
+		const attached = ['club.csv', 'spent.csv', 'notes.txt'];
+		const message = { text: 'Which town has most?', attached };
+		const all = await talk({ skills: { sheet: several, quoting } }, message, 'Who is in spent.csv?');
+		expect(all.calls).toEqual([
+			['sum.mjs', 'club.csv', 'spent.csv', '--question', message.text],
+			['sum.mjs', 'spent.csv', '--question', 'Who is in spent.csv?']
+		]);
+		const one = await talk({ skills: { sheet, quoting } }, message, '2', 'and in Leeds?');
+		expect(one.texts[0]).toMatch(/^Which file do you mean\?/);
+		expect(offeredIn(one.texts[0]!).answers).toEqual(['club.csv', 'spent.csv']);
+		expect(one.calls).toEqual([
+			['sum.mjs', 'spent.csv', '--question', message.text],
+			['sum.mjs', 'spent.csv', '--question', `${message.text}\nand in Leeds?`]
+		]);
+	});
+
+	test('F9: several files are summed up one after the other, and what can be done with each is told', async () => {
+		const files = { text: 'Summarise these files', attached: ['club.csv', 'spent.csv'] };
+		const setting: Setting = { skills: { sheet, weather: SKILLS.weather! } };
+		const { calls, texts } = await talk(setting, files, 'What can you do with these files?');
+		expect(calls).toEqual([
+			['sum.mjs', 'club.csv'],
+			['sum.mjs', 'spent.csv']
+		]);
+		expect(offeredIn(texts[1]!).answers).toEqual(['Summarise club.csv', 'Summarise spent.csv']);
+		const other = await talk(setting, files, 'What is the weather in Oslo?');
+		expect(other.calls.at(-1)).not.toContain('--question');
+	});
+
+	test('F9: a question is kept by what goes on with it, past thanks and in a long chat', async () => {
+		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout: 'food, Aldi, March' }) };
+		const before = Array.from({ length: 12 }, (_, at) => `How much is food over ${at}?`);
+		const said = ['How much did I spend on food?', 'and in March?', 'thanks', 'only at Aldi', 'in May?'];
+		const { calls } = await talk(setting, { text: 'Which food?', attached: ['mine.csv'] }, ...before, ...said);
+		const thread = said.filter((text) => text !== 'thanks').join('\n');
+		expect(calls.at(-1)).toEqual(['sum.mjs', 'mine.csv', '--question', thread]);
+	});
+
+	test('F9: a choice is its number or its words, no question that shares a small word with it', async () => {
+		const asking: TestSkill = { ...sheet, body: sheet.body.replace('FILE [', 'FILE [--questions] [') };
+		const file = { text: 'munch it '.repeat(70), attached: ['mine.csv'] };
+		const { calls } = await talk({ skills: { asking } }, file, 'What is the total?');
+		expect(calls).toEqual([['sum.mjs', 'mine.csv', '--question', 'What is the total?']]);
+	});
+
+	test('F9: an answer has a text, also where nothing that a script offers can be asked', async () => {
+		const stdout = 'You can ask for:\n\n- a poem';
+		const grouping = { ...sheet, body: '```\nsum.mjs FILE [--group-by COLUMN]\n```' };
+		const setting: Setting = { skills: { grouping }, answer: () => ({ ok: true, stdout }) };
+		const { texts } = await talk(setting, { text: 'Summarise this file', attached: ['mine.csv'] });
+		expect(texts[0]).toBe(stdout);
+	});
+
+	test('F9: a wish that no file answers is refused plainly, and loads nothing; a chart is none', async () => {
+		const skills = { sheet, quoting };
+		for (const text of ['Write me a poem', 'Sort the members by age and save it as a file']) {
+			const { calls, loaded, texts } = await talk({ skills }, { text, attached: ['mine.csv'] });
+			expect({ calls, loaded }).toEqual({ calls: [], loaded: [] });
+			expect(texts[0]).toContain('No skill clearly fits');
+		}
+		const chart = { text: 'Make a pie chart of the towns', attached: ['mine.csv'] };
+		expect((await talk({ skills }, chart)).calls).toEqual([['sum.mjs', 'mine.csv', '--question', chart.text]]);
+	});
+
+	test('F9: a message with its text and its place is sent there; what lacks is asked for', async () => {
+		const chat: TestSkill = {
+			description: 'Post messages to a channel of Chirp, and create channels.',
+			body: 'Send a message:\n\n```\nchirp.mjs send "Your message" --channel=CHANNEL_ID\n```\n\nCreate a channel:\n\n```\nchirp.mjs channels create NAME\n```\n\nA name works, too (`--channel=#dev`).',
+			files: ['chirp.mjs']
+		};
+		const setting: Setting = { skills: { chirp: chat } };
+		for (const text of [
+			'Post "Moved to 19:30" in the Chirp channel general',
+			'Post "Moved to 19:30" to the channel general'
+		])
+			expect((await talk(setting, text)).calls).toEqual([['chirp.mjs', 'send', 'Moved to 19:30', '--channel=general']]);
+		const { calls, texts } = await talk(setting, 'Send "hello" to our Chirp');
+		expect(calls).toEqual([]);
+		expect(texts[0]).toContain('I need the **channel**');
+		expect((await talk(setting, 'Send hello to our Chirp')).texts[0]).toContain('I need');
+	});
+
 	test('F9: a short name, and a total for another one, are questions', async () => {
 		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout: 'shops' }) };
 		const { calls } = await talk(setting, { text: 'total for AH', attached: ['mine.csv'] }, 'total for Lidl');
@@ -1296,8 +1411,8 @@ describe('F9: files', () => {
 		expect(offeredIn(help.texts[0]!).answers).toEqual(offered);
 		expect(offeredIn(help.texts[2]!).answers).toEqual(['Summarise mine.csv', ...offered]);
 		// Before anything ran for it, the file's questions are one click away.
-		const why = await talk(setting, { ...file, text: 'write a poem' }, 'What can I ask about this file?');
-		expect(offeredIn(why.texts[0]!).answers).toEqual(['Summarise mine.csv', 'What can I ask about this file?']);
+		const why = await talk(setting, { ...file, text: 'munch it '.repeat(70) }, 'What can I ask about mine.csv?');
+		expect(offeredIn(why.texts[0]!).answers).toEqual(['Summarise mine.csv', 'What can I ask about mine.csv?']);
 		expect(why.calls).toEqual([['sum.mjs', 'mine.csv', '--questions']]);
 	});
 
