@@ -759,8 +759,9 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 	const left = settled.ignored.has('') ? [] : filled.left.filter(isLeft);
 	const stems = framing(message).map((word) => word.stem);
 	const named = [...own].filter((word) => stems.some((said) => isAlike(said, word))).length;
-	// A value that an option must have tells more than a word of the command's name.
-	const isTelling = (slot: Slot) => slot.flag !== null && slot.isRequired && slot.kind === 'name';
+	// The value of an option that is named tells more than a word of the command's name.
+	const isTelling = ({ flag, isRequired, kind }: Slot) =>
+		flag !== null && isRequired && kind === 'name' && tokenizeName(flag).some((word) => stems.includes(word));
 	const options = [...filled.values.keys()].filter(isTelling).length;
 	// Of equals the one that speaks of more words comes first.
 	const known = framing(message).filter((word) => knows(action, word)).length;
