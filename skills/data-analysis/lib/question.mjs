@@ -621,7 +621,7 @@ function readColumns(sentence, columns, named, conditions) {
 		// The number of a table or a room is a name.
 		const isNumber = columns[index].isNumber && sortOf(name) !== 'id';
 		const before = sentence.before(at);
-		const isBy = /\b(per|by|each|every)$/.test(before) || (type !== 'date' && (BY.test(before) || BEST.test(before)));
+		const isBy = /\b(per|by|each|every)$/.test(before) || (type !== 'date' && (BY.test(before) || BEST.test(before)) && !(type === 'yes/no' && /\ba$/.test(before)));
 		const isUn = /\bun$/.test(sentence.said.slice(0, at));
 		const missing =
 			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??

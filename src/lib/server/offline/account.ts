@@ -336,12 +336,15 @@ export function settle(asked: Ask, answer: Message, settled: Settled): Settled |
 
 /** The one that is meant: as it is shown, by its number or place, or by the words that only one of them has. */
 export function pick(options: readonly string[][], { text, words }: Message): string[] | null {
-	const shown = options.find((ways) => ways.includes(text.trim()));
+	const plain = (each: string) => each.toLowerCase().replace(/[\s?!.]+$/, '').trim();
+	const shown = options.find((ways) => ways.some((way) => plain(way) === plain(text)));
 	if (shown !== undefined) return shown;
 	const telling = words.filter((word) => !isFiller(word) && !CHOOSING.test(word.lower));
 	const only = telling.length === 1 ? (telling[0]?.lower ?? '') : '';
 	const place = /^\d$/.test(only) ? Number(only) - 1 : ORDINALS.indexOf(only);
 	if (place >= 0) return options[place] ?? null;
+	// A question of its own has words of an option by chance.
+	if (isQuestion(text) || /^\W*(who|whose|what|when|where|why|how|which)\b/i.test(text)) return null;
 	const known = options.map((ways) => new Set(allWords(ways.join(' '))));
 	const hits = known.map((own) => allWords(text).filter((word) => own.has(word)).length);
 	const most = Math.max(...hits);

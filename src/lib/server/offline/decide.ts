@@ -83,13 +83,15 @@ const HELP =
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
 /** Goes on with what was asked before. */
 const FOLLOWING =
-	/^\W*(and|now|also|then|again|same|what about|how about|but|only|just|their|his|her|its)\b|^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$|\b(of|among) (them|those|these)\b|^\W*(which|who|what)( ones| (are|were) (they|these|those))\W*$/i;
+	/^\W*(and|now|also|then|again|same|what about|how about|but|only|just|their|his|her|its)\b|^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$|^\W*(in|at|on|for|from|since|with|without) .{1,60} only\W*$|\b(of|among) (them|those|these)\b|^\W*(which|who|what)( ones| (are|were) (they|these|those))\W*$/i;
 /** Ends a question without an answer to it. */
 const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
 const GREETING = /^\W*(hi|hello|hey)( there)?\W*$/i;
 const THANKS =
 	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much)?|great|nice|cool|perfect|well done)\W*$/i;
+/** With so many words one chooses from a list. */
+const MAX_CHOICE = 4;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
 /** So many messages can go on with a question. */
@@ -142,7 +144,7 @@ const QUESTIONS = '--questions';
 const IDEAS = /^\W*what(['’]s| is| are) the differences? between \D+$/i;
 
 export function decide(request: ModelRequest): Decision {
-	const history = readHistory(request);
+	const history = withoutGreetings(readHistory(request));
 	const { calls, turns, skills } = history;
 	const runs = calls.filter((call) => readSkillContent(call.output) === null);
 	const say = (text: string): Decision => ({ kind: 'say', text });
@@ -181,10 +183,23 @@ export function decide(request: ModelRequest): Decision {
 	if (unread !== '' && isLost && !isHelp) return say(unread);
 	const said = isHelp ? text.toLowerCase().split(/[^\w-]+/) : [];
 	const named = skills.filter(({ name }) => said.includes(name));
-	const replied = isQuestion(text) ? '' : (turns.at(-2)?.reply ?? '');
+	const reply = turns.at(-2)?.reply ?? '';
+	// A sentence of its own is no attempt to choose from a list.
+	const isList = offeredIn(reply).answers.length > 1;
+	const isNew = isQuestion(text) || isWishForChange(text) || (isList && words.length > MAX_CHOICE);
+	const replied = isNew ? '' : reply;
 	const offer = () => offerText(named.length > 0 ? named : skills, replied, isHelp);
 	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
 	return say([unread, answer].filter(Boolean).join('\n\n'));
+}
+
+/** `Hi, what are these?` is the question; a text that was asked for is kept as it is. */
+function withoutGreetings(history: History): History {
+	const turns = history.turns.map((turn, at, all) => {
+		const text = turn.text.replace(/^\W*(hi|hello|hey)( there)?\W+(?=\w)/i, '');
+		return isQuestion(text) && !isAsking(all[at - 1]?.reply ?? '') ? { ...turn, text } : turn;
+	});
+	return { ...history, turns };
 }
 
 function plannedIn(step: Step | null): PlannedCall | undefined {

@@ -446,9 +446,10 @@ function implied(filling: Filling): void {
 		const before = [...new Set(earlier)].filter(isFor);
 		const others = slot.isRequired ? [before, [...new Set([...before, ...workspace])].filter(isFor)] : [];
 		const brought = attached.filter(fits);
-		// Of several that came along, the only one that the skill speaks of.
+		// Of several that came along, those that the skill speaks of.
 		const spoken = brought.filter((path) => speaksOf(path, stems) === 3);
-		const list = [spoken.length === 1 ? spoken : brought, ...others].find(({ length }) => length > 0) ?? [];
+		const isClear = slot.isRepeated ? spoken.length > 0 : spoken.length === 1;
+		const list = [isClear ? spoken : brought, ...others].find(({ length }) => length > 0) ?? [];
 		if (list.length === 1 || slot.isRepeated) put(slot, list, [], filling);
 	}
 }
