@@ -12,7 +12,7 @@ const MOST_FIRST = 3;
 const SMALL = new Set(
 	`a an the this that these those it its he she they them their his her i we you me my our your us is are was were be been being am do does did done has have had
 	 can could will would shall should may might must what which who whom whose when where why how many much often of in on at for from to with into as by about
-	 and or but not no if then than so any some all each every there here please tell show give find get look see say says said read file text document note notes
+	 and or but not no if then than so any some all each every there here please tell show give find get look see say says said read file files text texts document documents note notes
 	 line lines sentence sentences word words mention mentions mentioned contain contains written write anything something anyone someone everything let know
 	 summarise summarize summary describe explain overview gist main point points content contents quote just also up out hi hello`.split(
 		/\s+/
@@ -62,9 +62,10 @@ function main(args) {
 		return { ...each, isSaid, hits: asked.filter((word) => isSaid(word) || kindIn(each.text, word)) };
 	});
 	const most = Math.max(...found.map(({ hits }) => hits.length));
-	if (most === 0)
+	// One word of many is found by chance.
+	if (most === 0 || (most === 1 && asked.length > 2))
 		return console.log(
-			`${name} can't answer that: no sentence has ${inWords(marked(asked), 'or')}. This finds words, and doesn't read what is meant.`
+			`${name} can't answer that: no sentence has ${most > 0 ? 'two of ' : ''}${inWords(marked(asked), most > 0 ? 'and' : 'or')}. This finds words, and doesn't read what is meant.`
 		);
 	const best = found.filter(({ hits }) => hits.length === most);
 	const known = asked.filter((word) => best.some(({ hits }) => hits.includes(word)));

@@ -30,6 +30,10 @@ const EACH = /\b(each|per|every)\b/;
 /** What is added up though it can be counted. */
 const OF_MONEY = /^(sale|expense|payment|bill|invoice|spend|spending|cost)s?$/;
 const MONEY = /\b(revenue|turnover|value|worth|money|income|spen[dt]|pay|earn(?:ed)?|cost|costs)\b|[$€£¥]/;
+/** Asks for money, without a word for it. */
+const TAKING = /\b(?:how much|what) (?:(?:money|cash) )?(?:(?:did|do|does|have|has|had) (?:\p{L}+ ){1,3})?(take|took|taken|make|made|earn\w*|bring in|brought in)\b(?! (?:a|the|to)\b)/u;
+/** Between a first and a last, of which it tells no difference. */
+const MOVING = /\b(go|goes|gone|going|went|come|came|move|moved) (up|down)\b/;
 const PRICES = /\b(cheapest|expensive|dearest|priciest|price|prices)\b/;
 /** A price of one, which only a column of prices tells. */
 const PRICED =
@@ -242,6 +246,7 @@ function readLine(line, table, columns) {
 		(isOfBirth && AGES.low.test(said) ? 'late' : undefined) ??
 		(isFlipped ? { low: 'high', high: 'low' }[dated] : dated);
 	const kinds = kindsOf(columns);
+	const label = labelOf(columns);
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
 	// “What did I spend most on?” asks for a kind, not for a row; so does “who has the most orders?”.
 	if (end && by.length === 0 && kinds !== null && /\b(on|for|from) $/.test(said)) by.push(kinds);
@@ -329,7 +334,16 @@ function readLine(line, table, columns) {
 		({ index, at }) => by.includes(index) && isAmount(columns[index].name) && columns[index].isNumber && /\b(per|each|every)$/.test(sentence.before(at))
 	);
 	if (divisor) unknown.push(`per ${divisor.text}`);
-	if (isOfMoney && value === null && amount !== null && !isCoin) unknown.push(MONEY.exec(said)[0]);
+	const money = (MONEY.exec(said) ?? TAKING.exec(said)?.slice(1))?.[0];
+	const isOfTakings = Boolean(money) && value === null && (amount !== null || levels.length > 0) && !isCoin;
+	if (isOfTakings) unknown.push(money);
+	const moving = MOVING.exec(said)?.[0];
+	if (moving) unknown.push(moving);
+	// A day with no honey has no row that says so: of groups it knows only what they have.
+	const isOfMany = by.length > 0 || (/\b(who|when)\b/.test(said) && columns[label]?.counts.size !== columns[label]?.filled);
+	const lacking = isOfMany && conditions.find(({ sign, ends }) => sign === '!=' && ends);
+	const lacked = lacking && /\bno( \S+){1,6}$/.exec(sentence.before(lacking.ends[0]))?.[0];
+	if (lacked) unknown.push(lacked);
 	// Of a month there's one total, and the average is that of all months.
 	const isOfPeriods = meant === 'mean' && period !== undefined && !isLevel;
 	const ofEnds = { high: 'max', low: 'min' }[end];
@@ -345,7 +359,7 @@ function readLine(line, table, columns) {
 		isShare &&
 		by.length === 0 &&
 		!isOfMoney &&
-		[...said.matchAll(/\p{L}+/gu)].some(([word]) => ROW_NOUNS.has(stem(word)));
+		(namedNumber === undefined || [...said.matchAll(/\p{L}+/gu)].some(([word]) => ROW_NOUNS.has(stem(word))));
 	return {
 		conditions,
 		by: [...new Set(by)],
@@ -394,6 +408,7 @@ function readLine(line, table, columns) {
 		isPie: /\bpie\b/.test(said),
 		isOverview: /\b(summar\w+|describe|analy[sz]e|overview|statistics)\b/.test(said),
 		isOfFuture,
+		times: isOfTakings && pieces !== undefined && price !== undefined ? [pieces, price] : undefined,
 		unknown: [...new Set(unknown)]
 	};
 }
@@ -765,7 +780,7 @@ function cellsIn(open, columns) {
 		for (const word of each.cell.toLowerCase().split(/\s+/))
 			parts.set(word, parts.has(word) && parts.get(word) !== each ? null : each);
 	for (const [word, each] of parts)
-		if (each && word.length > 1 && /^\p{L}+$/u.test(word) && !keys.has(word)) keys.set(word, each);
+		if (each && word.length > 1 && /^\p{L}+$/u.test(word) && !keys.has(keyOf(word))) keys.set(keyOf(word), each);
 	const tokens = [...open.matchAll(/[^\s,]+/g)].map(({ 0: text, index }) => ({ text, at: index }));
 	const found = [];
 	for (let size = Math.min(MOST_CELL_WORDS, tokens.length); size > 0; size -= 1)

@@ -180,7 +180,7 @@ function readFlags(options, table, notes) {
 	};
 }
 
-function refuse({ unknown, isOfFuture }, table, columns) {
+function refuse({ unknown, isOfFuture, times }, table, columns) {
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
 	const words = unknown
 		.slice(0, 3)
@@ -188,7 +188,9 @@ function refuse({ unknown, isOfFuture }, table, columns) {
 		.join(', ');
 	const reason = isOfFuture
 		? 'it has what was, and nothing of what will be.'
-		: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
+		: times
+			? `it has no column of money, and doesn't multiply ${times.map((index) => columns[index].name).join(' by ')}. Add a column of the product, such as “Revenue”.`
+			: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
 	console.log(questions(columns, likelyValue(columns, numbers), table.dates));
 }
