@@ -80,6 +80,10 @@ describe('count-words: questions about a text file', () => {
 		],
 		['Who is the guide?\nand the ferry?', '> Line 5: Budget: 400 for the ferry.\n\nThis sentence has “ferry”.\n'],
 		[
+			'How many hats were sold in Bergen?',
+			"trip.txt can't answer that: no sentence has two of “hats”, “sold” and “Bergen”. This finds words, and doesn't read what is meant.\n"
+		],
+		[
 			'What does it say about Rome?',
 			"trip.txt can't answer that: no sentence has “Rome”. This finds words, and doesn't read what is meant.\n"
 		]

@@ -885,3 +885,38 @@ describe('data-analysis: what it has no figure for', () => {
 		);
 	});
 });
+
+const CLUB =
+	'Name,Town,Hours this year,Has car\nAnn Lee,Lund,40,yes\nBo Falk,Lund,10,no\nCy Ode,Ystad,20,yes\nDi Roe,Ystad,5,no\n';
+const SHOP =
+	'Date,Item,Quantity,Unit price,Paid by\n2024-03-01,Oat scones,14,2.35,card\n2024-03-02,Honey jar,3,7.90,cash\n2024-04-02,Oat scones,5,2.40,cash\n';
+const RENT =
+	'Date,Payee,Amount\n2025-01-04,Rent Weber,-980.00\n2025-01-05,Pay,2840.00\n2025-02-04,Rent Weber,-1010.00\n';
+
+describe('data-analysis: rows that have something', () => {
+	it.each([
+		[CLUB, 'What percentage has no car?', '**50 %** of rows have Has car “no” (2 of 4).'],
+		[CLUB, 'What percentage of hours is from Lund?', '**66.7 %** of the total Hours this year is for Town “Lund”'],
+		[CLUB, 'Do they all have a car?', 'No: **2** of 4 rows have Has car “yes”'],
+		[
+			CLUB,
+			'Total hours by town\nWhat about only those with a car?',
+			'**Lund** has the highest Hours this year for Has car “yes” (40)'
+		],
+		[SHOP, 'How many scones were sold in March?', 'The total Quantity for Item “Oat scones” in March is **14**']
+	])('counts and filters them: %#', async (text, question, expected) => {
+		expect((await analyze(text, '--question', question)).stdout).toContain(expected);
+	});
+
+	it.each([
+		[SHOP, 'How much did we take in total?', "“take”, and don't multiply Quantity by Unit price: add a column"],
+		[SHOP, 'What did we earn in March?', '“earn”'],
+		[SHOP, 'On which days did we sell no honey?', '“no honey”'],
+		[SHOP, 'Total quantity by item without honey', null],
+		[RENT, 'How much did my rent go up?', '“go up”']
+	])('refuses what it can’t tell: %#', async (text, question, unknown) => {
+		const { stdout } = await analyze(text, '--question', question);
+		if (unknown === null) expect(stdout).toContain('for Item not “Honey jar”');
+		else expect(stdout).toContain(`data.csv can't answer that: I find nothing for ${unknown}`);
+	});
+});

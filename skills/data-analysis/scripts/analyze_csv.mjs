@@ -186,11 +186,11 @@ function refuse({ unknown, isOfFuture, times }, table, columns) {
 		.slice(0, 3)
 		.map((word) => `“${word}”`)
 		.join(', ');
-	const reason = isOfFuture
-		? 'it has what was, and nothing of what will be.'
-		: times
-			? `it has no column of money, and doesn't multiply ${times.map((index) => columns[index].name).join(' by ')}. Add a column of the product, such as “Revenue”.`
-			: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
+	const [pieces, price] = (times ?? []).map((index) => columns[index].name);
+	const more = times
+		? `, and don't multiply ${pieces} by ${price}: add a column with that, such as “Revenue”.`
+		: ` in it. Its columns are ${table.columns.join(', ')}.`;
+	const reason = isOfFuture ? 'it has what was, and nothing of what will be.' : `I find nothing for ${words}${more}`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
 	console.log(questions(columns, likelyValue(columns, numbers), table.dates));
 }

@@ -336,7 +336,11 @@ export function settle(asked: Ask, answer: Message, settled: Settled): Settled |
 
 /** The one that is meant: as it is shown, by its number or place, or by the words that only one of them has. */
 export function pick(options: readonly string[][], { text, words }: Message): string[] | null {
-	const plain = (each: string) => each.toLowerCase().replace(/[\s?!.]+$/, '').trim();
+	const plain = (each: string) =>
+		each
+			.toLowerCase()
+			.replace(/[\s?!.]+$/, '')
+			.trim();
 	const shown = options.find((ways) => ways.some((way) => plain(way) === plain(text)));
 	if (shown !== undefined) return shown;
 	const telling = words.filter((word) => !isFiller(word) && !CHOOSING.test(word.lower));

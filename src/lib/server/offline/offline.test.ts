@@ -1295,6 +1295,42 @@ describe('F9: files', () => {
 		expect(calls).toEqual([['sum.mjs', 'mine.csv', '--question', 'What is the total?']]);
 	});
 
+	test('F9: after a list a new sentence is new: a question with words of a choice, or a wish of its own', async () => {
+		const stdout = 'You can ask for:\n\n- which Town has the highest Hours?\n- average Fee per Town';
+		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout }) };
+		const before = [{ text: 'Summarise this file', attached: ['mine.csv'] }, 'munch it '.repeat(70)];
+		const asked = await talk(setting, ...before, 'Who has the most hours?');
+		expect(offeredIn(asked.texts[1]!).answers).toContain('which Town has the highest Hours?');
+		expect(asked.calls.at(-1)).toEqual(['sum.mjs', 'mine.csv', '--question', 'Who has the most hours?']);
+		const chosen = await talk(setting, ...before, 'Which town has the highest hours');
+		expect(chosen.calls.at(-1)).toEqual(['sum.mjs', 'mine.csv', '--question', 'which Town has the highest Hours?']);
+		const wish = await talk(setting, ...before, 'Add a column revenue = Quantity * Unit price');
+		expect(wish.texts.at(-1)).not.toContain('can’t use this as an answer');
+	});
+
+	test.each(['Hi, what are these?', 'What are these files about?'])(
+		'F9: %s is told of each file, and a text is given to no script of tables',
+		async (text) => {
+			const attached = ['club.csv', 'spent.csv', 'notes.txt'];
+			const skills = { sheet: several, quoting };
+			const { calls } = await talk({ skills }, { text, attached });
+			expect(calls).toEqual([
+				['sum.mjs', 'club.csv'],
+				['sum.mjs', 'spent.csv'],
+				['quote.mjs', 'notes.txt', '--question', text.replace('Hi, ', '')]
+			]);
+			const whole = await talk({ skills: { sheet: several } }, { text: 'Summarise the tables', attached });
+			expect(whole.calls.flat()).not.toContain('notes.txt');
+		}
+	);
+
+	test('F9: “… only” goes on with what was asked', async () => {
+		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout: 'fee, town, car' }) };
+		const first = { text: 'What is the total fee by town?', attached: ['mine.csv'] };
+		const { calls } = await talk(setting, first, 'for people with a car only');
+		expect(calls.at(-1)).toEqual(['sum.mjs', 'mine.csv', '--question', `${first.text}\nfor people with a car only`]);
+	});
+
 	test('F9: an answer has a text, also where nothing that a script offers can be asked', async () => {
 		const stdout = 'You can ask for:\n\n- a poem';
 		const grouping = { ...sheet, body: '```\nsum.mjs FILE [--group-by COLUMN]\n```' };
