@@ -903,7 +903,8 @@ describe('data-analysis: rows that have something', () => {
 			'Total hours by town\nWhat about only those with a car?',
 			'**Lund** has the highest Hours this year for Has car “yes” (40)'
 		],
-		[SHOP, 'How many scones were sold in March?', 'The total Quantity for Item “Oat scones” in March is **14**']
+		[SHOP, 'How many scones were sold in March?', 'The total Quantity for Item “Oat scones” in March is **14**'],
+		[SHOP, 'How many jars of honey were sold?', 'The total Quantity for Item “Honey jar” is **3**']
 	])('counts and filters them: %#', async (text, question, expected) => {
 		expect((await analyze(text, '--question', question)).stdout).toContain(expected);
 	});
@@ -918,5 +919,10 @@ describe('data-analysis: rows that have something', () => {
 		const { stdout } = await analyze(text, '--question', question);
 		if (unknown === null) expect(stdout).toContain('for Item not “Honey jar”');
 		else expect(stdout).toContain(`data.csv can't answer that: I find nothing for ${unknown}`);
+	});
+
+	it('says what a word can be that several cells have', async () => {
+		const { stdout } = await analyze(`${SHOP}2024-04-03,Cheese scones,2,3.10,cash\n`, '--question', 'How many scones?');
+		expect(stdout).toContain("data.csv can't answer that: “scones” can be Oat scones or Cheese scones. Say which.");
 	});
 });

@@ -605,8 +605,9 @@ function readCells(sentence, columns, named) {
 		const sign = sentence.isDenied(at) || isMore ? '!=' : '=';
 		const same = conditions.find((each) => each.index === index && each.sign === sign);
 		same?.ends.push(at + text.length);
-		if (same) Object.assign(same, { cells: [...same.cells, cell], text: `${same.text} or ${cell}`, isSeveral: true });
-		else
+		if (same && !same.cells.includes(cell))
+			Object.assign(same, { cells: [...same.cells, cell], text: `${same.text} or ${cell}`, isSeveral: true });
+		else if (!same)
 			conditions.push({
 				index,
 				sign,

@@ -10,7 +10,7 @@ import { chartOf } from '../lib/chart.mjs';
 import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnIndex, likelyValue, simplify } from '../lib/names.mjs';
+import { columnIndex, likelyValue, simplify, stem } from '../lib/names.mjs';
 import { readQuestion } from '../lib/question.mjs';
 import { columnReport, kindsOf, numberReport, questions } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
@@ -190,7 +190,19 @@ function refuse({ unknown, isOfFuture, times }, table, columns) {
 	const more = times
 		? `, and don't multiply ${pieces} by ${price}: add a column with that, such as “Revenue”.`
 		: ` in it. Its columns are ${table.columns.join(', ')}.`;
-	const reason = isOfFuture ? 'it has what was, and nothing of what will be.' : `I find nothing for ${words}${more}`;
+	// `scones`, where there are oat scones and cheese scones.
+	const isIn = (cell, word) => cell.toLowerCase().split(/\s+/).some((part) => stem(part) === stem(word));
+	const [[word, cells] = []] = unknown
+		.map((each) => [
+			each,
+			columns.flatMap(({ type, counts }) => (type === 'text' ? [...counts.keys()].filter((cell) => isIn(cell, each)) : []))
+		])
+		.filter(([, found]) => found.length > 1);
+	const reason = isOfFuture
+		? 'it has what was, and nothing of what will be.'
+		: cells
+			? `“${word}” can be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(cells.slice(0, 5))}. Say which.`
+			: `I find nothing for ${words}${more}`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
 	console.log(questions(columns, likelyValue(columns, numbers), table.dates));
 }
