@@ -236,8 +236,13 @@ export function shownVersion({
 const CHANGE_WORDS = { changed: 'changed', added: 'added', removed: 'deleted' };
 const MOST_NAMED = 3;
 
-/** `Changed SKILL.md and a.md, added b.md`; of many files, how many. */
+/** `Changed SKILL.md and a.md, added b.md`; of many files, how many; of a SKILL.md alone, what in it. */
 export function changesIn(files: FileChanges['files']): string {
+	const [file] = files;
+	if (files.length === 1 && file?.parts && file.parts.length <= MOST_NAMED) {
+		const parts = new Intl.ListFormat('en').format(file.parts.map(cleanText));
+		return `Changed the ${parts} in ${cleanText(file.path)}`;
+	}
 	const said = (['changed', 'added', 'removed'] as const).flatMap((kind) => {
 		const paths = files.filter((file) => file.kind === kind).map(({ path }) => cleanText(path));
 		if (paths.length === 0) return [];
