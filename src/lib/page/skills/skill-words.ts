@@ -3,6 +3,7 @@ import { cleanText } from '../text/clean-text.ts';
 import type { Health } from '../../shared/api.ts';
 import type {
 	FileChanges,
+	SkillDetail,
 	SkillFinding,
 	SkillNeeds,
 	SkillProvider,
@@ -31,6 +32,11 @@ export const TRUST_MEANING: Record<TrustState, string> = {
 	changed: 'The skill’s files changed since you trusted it, so its scripts ask before they run.',
 	untrusted: 'Scripts ask before each run.'
 };
+
+/** Whether a change of its files or its name ends its trust: not where its folder is trusted. */
+export function losesTrust({ trust, isTrustedByPlace }: Pick<SkillDetail, 'trust' | 'isTrustedByPlace'>): boolean {
+	return trust === 'trusted' && !isTrustedByPlace;
+}
 
 /** When a skill is offered. */
 export const MODE_WORDS: Record<SkillSummary['mode'], string> = { on: 'Always', auto: 'Automatic', off: 'Off' };
