@@ -351,7 +351,7 @@ test('F1: a name that breaks the rules is loud when it’s saved; the addresses 
 }) => {
 	await make(page, 'low-tide', 'script');
 	await code(page).fill(skillMd('Low Tide BIG', 'Text.'));
-	await expect(page.getByTestId('rename-note')).toContainText('has to be trusted again');
+	await expect(page.getByTestId('rename-note')).toContainText('It gets a new address; where it came from');
 	await page.getByTestId('save-file').click();
 	await expect(page.getByTestId('saved-broken')).toContainText('must have only lowercase letters');
 	await expect(page).toHaveURL(/\/skills\/edit\/Low-Tide-BIG\?file=SKILL\.md$/);

@@ -142,7 +142,8 @@ export type SkillFileChange = z.infer<typeof skillFileChange>;
 
 /** The same in short. */
 export const fileChanges = z.object({
-	files: z.array(skillFileChange.omit({ diff: true })),
+	/** `parts`: of a SKILL.md, the fields that changed, and `instructions`, where that’s known. */
+	files: z.array(skillFileChange.omit({ diff: true }).extend({ parts: z.array(z.string()).optional() })),
 	/** Lines added and removed in them; null if that can’t be told. */
 	lines: z.object({ added: z.number(), removed: z.number() }).nullable()
 });
@@ -405,7 +406,9 @@ export const skillEdit = z.object({
 	/** What it changed. */
 	...fileChanges.shape,
 	/** What was wrong with the SKILL.md before it, so that chats couldn’t use the skill. */
-	problem: z.string().optional()
+	problem: z.string().optional(),
+	/** The name in the SKILL.md before it, where the skill has another one now. */
+	name: z.string().optional()
 });
 export type SkillEdit = z.infer<typeof skillEdit>;
 export const skillEdits = z.object({ edits: z.array(skillEdit) });

@@ -3,6 +3,7 @@ import type { WorkspaceFile } from '../../shared/api.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
 import type { ChatApp } from '../app/app.svelte.ts';
 import type { ChatSession } from '../conversation/session.svelte.ts';
+import { problemOf } from '../skills/skill-words.ts';
 import { rankBy } from '../text/fuzzy.ts';
 import { saveFile } from '../ui/clipboard.ts';
 
@@ -104,7 +105,7 @@ export type Completion =
 
 export interface CompletionSources {
 	commands: readonly ComposerCommand[];
-	skills: readonly Pick<SkillSummary, 'id' | 'name' | 'description' | 'status' | 'mode'>[];
+	skills: readonly Pick<SkillSummary, 'id' | 'name' | 'description' | 'status' | 'mode' | 'diagnostics'>[];
 	/** Null until known. */
 	files: readonly Pick<WorkspaceFile, 'path' | 'bytes'>[] | null;
 }
@@ -174,8 +175,10 @@ function commandOf(command: ComposerCommand): Completion {
 	return { kind: 'command', key: `/${name}`, label: `/${name}`, name, description, obstacle: null, command };
 }
 
-function skillOf({ id, name, description, status, mode }: CompletionSources['skills'][number]): Completion {
+/** Of a broken one, what is wrong: what it was described by may be a line of its instructions. */
+function skillOf({ id, name, status, mode, ...skill }: CompletionSources['skills'][number]): Completion {
 	const obstacle = status === 'broken' ? 'broken' : mode === 'off' ? 'off' : null;
+	const description = status === 'broken' ? problemOf(skill) : skill.description;
 	return { kind: 'skill', key: `$${id}`, label: `$${name}`, name, description, obstacle };
 }
 

@@ -3,7 +3,7 @@ import { expect, test, describe } from 'vitest';
 import { completionsFor, type CompletionSources, type Token, type Trigger, tokenAt } from './completion.svelte.ts';
 
 const skill = (name: string, change: Partial<CompletionSources['skills'][number]> = {}) => ({
-	...{ id: name, name, description: `Does ${name}.`, status: 'ready' as const, mode: 'auto' as const },
+	...{ id: name, name, description: `Does ${name}.`, status: 'ready' as const, mode: 'auto' as const, diagnostics: [] },
 	...change
 });
 const command = (name: string) => ({ name, description: 'Does something.', run: () => undefined });
@@ -11,7 +11,10 @@ const sources: CompletionSources = {
 	commands: [command('new'), command('model'), command('help')],
 	skills: [
 		skill('aside', { mode: 'off' }),
-		skill('asunder', { status: 'broken' }),
+		skill('asunder', {
+			status: 'broken',
+			diagnostics: [{ severity: 'error', field: 'description', message: 'is missing' }]
+		}),
 		skill('count-words', { description: 'Counts the words of a text.' }),
 		skill('assess')
 	],
@@ -36,6 +39,8 @@ test('F7: a dollar finds skills alone; those that are off or broken come last an
 		['aside', 'off'],
 		['asunder', 'broken']
 	]);
+	// The reason, in place of what may be a line of its instructions.
+	expect(found.at(-1)?.description).toBe('The description is missing.');
 });
 
 test('F7: a skill is found by letters of its name, by a word of its description, and by nothing else', () => {

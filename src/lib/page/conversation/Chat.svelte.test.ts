@@ -89,6 +89,12 @@ describe('before the first message', () => {
 		await expect.element(input).toHaveValue('');
 	});
 
+	test('all skills are counted as in the sidebar, also those that are off or broken', async () => {
+		app.library.skills = [sampleSummary(), sampleSummary({ id: 'mine/torn', name: 'torn', status: 'broken' })];
+		const { screen } = await setup();
+		await expect.element(screen.getByRole('link', { name: 'See all 2 skills' })).toBeVisible();
+	});
+
 	test('with a file and no words, what can be asked of any file takes the place of the examples, and a click sends it', async () => {
 		const { screen, input } = await setup();
 		session.draft.mention('spend.csv', 5);

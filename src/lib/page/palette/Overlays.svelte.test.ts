@@ -216,7 +216,7 @@ describe('the command palette', () => {
 		}
 	});
 
-	test('F12: finds a broken skill, marked, and turns skills off and on', async () => {
+	test('F12: finds skills that are broken or off, marked and without a new chat, and turns skills off and on', async () => {
 		const screen = await setup();
 		const changeSkill = vi.fn(async (_id: string, _patch: unknown) => ({}) as never);
 		client.changeSkill = changeSkill;
@@ -235,6 +235,11 @@ describe('the command palette', () => {
 		await userEvent.keyboard('{Enter}');
 		await expect.poll(() => changeSkill.mock.calls).toEqual([['pdf-tools', { mode: 'off' }]]);
 		await expect.poll(() => app.toasts.list.at(-1)?.text).toBe('Turned off “pdf-tools”');
+		app.library.skills = app.library.skills.map((skill) => ({ ...skill, mode: 'off' as const }));
+		await open(screen);
+		await screen.getByTestId('palette-input').fill('pdf-tools');
+		await expect.poll(() => active(screen)).toMatch(/^pdf-tools\s*Fills forms.*Off$/);
+		await expect.element(screen.getByText('New chat with pdf-tools')).not.toBeInTheDocument();
 	});
 
 	test('deletes a skill, which a notice brings back; what fails is said', async () => {

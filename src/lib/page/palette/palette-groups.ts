@@ -39,6 +39,7 @@ import { runScriptPage } from '../skills/run/scripts.ts';
 import {
 	editorPage,
 	filePage,
+	MODE_WORDS,
 	ownScripts,
 	partsOf,
 	problemOf,
@@ -272,17 +273,23 @@ function skills(app: ChatApp): PaletteItem[] {
 		const shown = cleanText(name);
 		const page = { id: `skill-${id}`, label: shown, icon: Puzzle, isQuiet: true, run: () => app.go(skillPage(id)) };
 		if (skill.status === 'broken') return [{ ...page, isNearlyFound: true, mark: 'Broken', hint: problemOf(skill) }];
+		const isOff = skill.mode === 'off';
 		return [
-			{
-				id: `chat-${id}`,
-				label: `New chat with ${shown}`,
-				hint: 'Uses it from the first message',
-				icon: MessageSquarePlus,
-				isQuiet: true,
-				run: () => app.go(`/?skill=${encodeURIComponent(name)}`)
-			},
+			...(isOff
+				? []
+				: [
+						{
+							id: `chat-${id}`,
+							label: `New chat with ${shown}`,
+							hint: 'Uses it from the first message',
+							icon: MessageSquarePlus,
+							isQuiet: true,
+							run: () => app.go(`/?skill=${encodeURIComponent(name)}`)
+						}
+					]),
 			{
 				...page,
+				...(isOff && { mark: MODE_WORDS.off }),
 				hint: cleanText(partsOf(description).does),
 				prose: proseOf({ name, description, tags }),
 				isNearlyFound: true

@@ -7,7 +7,7 @@ import { byScore, fuzzyScore, hasWords, isNearly } from '../text/fuzzy.ts';
 export interface PaletteItem {
 	id: string;
 	label: string;
-	/** What is wrong with it, in a word. */
+	/** Why it can’t be used, in a word. */
 	mark?: string;
 	/** Second line. */
 	hint?: string;

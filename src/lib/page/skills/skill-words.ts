@@ -3,6 +3,7 @@ import { cleanText } from '../text/clean-text.ts';
 import type { Health } from '../../shared/api.ts';
 import type {
 	FileChanges,
+	SkillDetail,
 	SkillFinding,
 	SkillNeeds,
 	SkillProvider,
@@ -31,6 +32,11 @@ export const TRUST_MEANING: Record<TrustState, string> = {
 	changed: 'The skill’s files changed since you trusted it, so its scripts ask before they run.',
 	untrusted: 'Scripts ask before each run.'
 };
+
+/** Whether a change of its files or its name ends its trust: not where its folder is trusted. */
+export function losesTrust({ trust, isTrustedByPlace }: Pick<SkillDetail, 'trust' | 'isTrustedByPlace'>): boolean {
+	return trust === 'trusted' && !isTrustedByPlace;
+}
 
 /** When a skill is offered. */
 export const MODE_WORDS: Record<SkillSummary['mode'], string> = { on: 'Always', auto: 'Automatic', off: 'Off' };
@@ -236,8 +242,13 @@ export function shownVersion({
 const CHANGE_WORDS = { changed: 'changed', added: 'added', removed: 'deleted' };
 const MOST_NAMED = 3;
 
-/** `Changed SKILL.md and a.md, added b.md`; of many files, how many. */
+/** `Changed SKILL.md and a.md, added b.md`; of many files, how many; of a SKILL.md alone, what in it. */
 export function changesIn(files: FileChanges['files']): string {
+	const [file] = files;
+	if (files.length === 1 && file?.parts && file.parts.length <= MOST_NAMED) {
+		const parts = new Intl.ListFormat('en').format(file.parts.map(cleanText));
+		return `Changed the ${parts} in ${cleanText(file.path)}`;
+	}
 	const said = (['changed', 'added', 'removed'] as const).flatMap((kind) => {
 		const paths = files.filter((file) => file.kind === kind).map(({ path }) => cleanText(path));
 		if (paths.length === 0) return [];

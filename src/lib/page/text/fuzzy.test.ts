@@ -51,7 +51,11 @@ test.each([
 	['tresh', 'Trash', true],
 	['edit tide-tmes', 'Edit tide-times', true],
 	['tide times', 'tide-times', true],
+	['pfd', 'pdf-tools', true],
+	['webpages', 'web-pages', true],
+	['webpagse', 'web-pages', true],
 	['tru', 'Trash', false],
+	['tas', 'Trash', false],
 	['trsx', 'Trash', false],
 	['edit csv', 'Edit tide-times', false]
 ])('one slip in a long word finds it: %s, %s', (query, text, expected) => {

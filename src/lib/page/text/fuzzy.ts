@@ -46,14 +46,30 @@ export function hasWords(text: string, query: string): boolean {
 		.every((word) => low.includes(word));
 }
 
-/** Whether each word of the query is in the text or, from four letters on, one slip away from the beginning of a word of it. */
+/**
+ * Whether each word of the query is in the text, with its hyphens or without, or one slip away from the beginning of a
+ * word of it: of three letters, two that changed places.
+ */
 export function isNearly(text: string, query: string): boolean {
-	const words = text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+	const texts = `${text}\n${text.replaceAll('-', '')}`;
+	const words = texts.toLowerCase().split(/[^\p{L}\p{N}]+/u);
 	return query
 		.toLowerCase()
 		.trim()
 		.split(/[\s-]+/)
-		.every((typed) => hasWords(text, typed) || (typed.length > 3 && words.some((word) => isOneSlip(word, typed))));
+		.every(
+			(typed) =>
+				hasWords(texts, typed) ||
+				words.some((word) => (typed.length > 3 ? isOneSlip(word, typed) : typed.length === 3 && isSwap(word, typed)))
+		);
+}
+
+/** Two letters that changed places; the word may go on after it. */
+function isSwap(word: string, typed: string): boolean {
+	let at = 0;
+	while (at < typed.length && word[at] === typed[at]) at++;
+	const [rest, left] = [word.slice(at), typed.slice(at)];
+	return left.length > 1 && rest[0] === left[1] && rest[1] === left[0] && rest.slice(2).startsWith(left.slice(2));
 }
 
 /** A letter too many, too few or another one, or two that changed places; the word may go on after it. */
@@ -65,7 +81,7 @@ function isOneSlip(word: string, typed: string): boolean {
 		rest.startsWith(left.slice(1)) ||
 		rest.slice(1).startsWith(left) ||
 		rest.slice(1).startsWith(left.slice(1)) ||
-		(rest[0] === left[1] && rest[1] === left[0] && rest.slice(2).startsWith(left.slice(2)))
+		isSwap(rest, left)
 	);
 }
 

@@ -221,6 +221,24 @@ describe('F1: a version from before an edit', () => {
 		]);
 	});
 
+	test('says what in the SKILL.md the edit changed, and the name going back brings, where that’s another', async () => {
+		const renamed = SKILL.replace('good', 'better');
+		await edit('SKILL.md', renamed);
+		await edit('SKILL.md', renamed.replace(': x', ': y').replace('Body', 'Text'), 'better');
+		await edit('new.md', '1', 'better');
+		await edit('SKILL.md', 'no front matter', 'better');
+		await edit('SKILL.md', renamed, 'mine/good');
+		const listed = await listEdits(parts, 'better');
+		expect(listed.map(({ files: [file], name }) => [file?.path, file?.parts, name])).toEqual([
+			// What can’t be read isn’t told.
+			['SKILL.md', undefined, undefined],
+			['SKILL.md', undefined, undefined],
+			['new.md', undefined, undefined],
+			['SKILL.md', ['description', 'instructions'], undefined],
+			['SKILL.md', ['name'], 'good']
+		]);
+	});
+
 	test('has the file that was deleted, as it was, with its folder and the right to run', async () => {
 		await removeSkillFile(parts, 'good', 'scripts/run.sh');
 		await rm(join(root, 'good/scripts'), { recursive: true });

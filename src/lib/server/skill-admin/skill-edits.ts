@@ -10,6 +10,7 @@ import { AppError } from '../../shared/errors.ts';
 import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type { SkillEdit } from '../../shared/skills.ts';
 import { problemIn } from '../skills/doctor/doctor.ts';
+import { readFrontMatter } from '../skills/read/front-matter.ts';
 import { readIndex, writeIndex, writeWhole } from '../workspace-versions.ts';
 
 /** Of one skill; the oldest go first. */
@@ -101,28 +102,35 @@ export function createSkillEdits(
 					return isTold && hash('sha256', bytes) === id ? bytes.toString() : null;
 				};
 				/** Of the SKILL.md, from now on backwards. */
-				let problem = await nowOf(SKILL_MD).then((bytes) => (bytes ? problemIn(bytes.toString(), dir) : undefined));
-				const problems: (string | undefined)[] = [];
+				const told = (text: string | null) =>
+					text === null ? {} : { problem: problemIn(text, dir), name: partsIn(text)?.name };
+				const current = told(await nowOf(SKILL_MD).then((bytes) => bytes?.toString() ?? null));
+				const befores: ReturnType<typeof told>[] = [];
 				for (const { files } of edits) {
 					const file = files.find(({ path }) => path === SKILL_MD);
-					const text = file && (await textOf(SKILL_MD, file.before?.id ?? null));
-					// Without any text, also where there was no such file.
-					if (file) problem = typeof text === 'string' ? problemIn(text, dir) : undefined;
-					problems.push(problem);
+					const later = befores.at(-1) ?? current;
+					befores.push(file ? told(await textOf(SKILL_MD, file.before?.id ?? null)) : later);
 				}
 				return Promise.all(
 					edits.map(async ({ files, ...rest }, index) => {
-						const counts = await Promise.all(
-							files.map(async ({ path, before, after }) =>
-								countChanges(await textOf(path, before?.id ?? null), await textOf(path, after))
+						const texts = await Promise.all(
+							files.map(
+								async ({ path, before, after }) =>
+									[await textOf(path, before?.id ?? null), await textOf(path, after)] as const
 							)
 						);
-						const kinds = files.map(({ path, before, after }) => ({
-							path,
-							kind: before === null ? ('added' as const) : after === null ? ('removed' as const) : ('changed' as const)
-						}));
-						const found = problems[index];
-						return { ...rest, files: kinds, lines: sumOf(counts), ...(found !== undefined && { problem: found }) };
+						const kinds = files.map(({ path, before, after }, at) => {
+							const kind =
+								before === null ? ('added' as const) : after === null ? ('removed' as const) : ('changed' as const);
+							const parts = path === SKILL_MD && kind === 'changed' ? changedParts(...(texts[at] ?? [null, null])) : [];
+							return { path, kind, ...(parts.length > 0 && { parts }) };
+						});
+						const { problem, name } = befores[index] ?? {};
+						return {
+							...{ ...rest, files: kinds, lines: sumOf(texts.map((each) => countChanges(...each))) },
+							...(problem !== undefined && { problem }),
+							...(typeof name === 'string' && typeof current.name === 'string' && name !== current.name && { name })
+						};
 					})
 				);
 			}),
@@ -143,6 +151,18 @@ export function createSkillEdits(
 				);
 			})
 	};
+}
+
+/** The fields and the instructions of a SKILL.md; null if it has no front matter that can be read. */
+function partsIn(text: string): Record<string, unknown> | null {
+	const front = readFrontMatter(text);
+	return 'field' in front ? null : { ...front.data, instructions: front.body };
+}
+
+function changedParts(before: string | null, after: string | null): string[] {
+	const [was, is] = [before, after].map((text) => (text === null ? null : partsIn(text)));
+	if (!was || !is) return [];
+	return [...new Set(Object.keys({ ...is, ...was }))].filter((part) => !isDeepStrictEqual(was[part], is[part]));
 }
 
 type Lines = SkillEdit['lines'];

@@ -97,6 +97,10 @@ describe('F1: the Skill Doctor', () => {
 		const { screen, fixSkill, onfixed } = await setup();
 		await screen.getByRole('button', { name: 'Fix: name is no name' }).click();
 		await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/-name: Demo\s*\+name: demo/);
+		await expect
+			.element(screen.getByTestId('doctor-proposal'))
+			.toMatchTextContent(/^\s*This changes the file\. The old text is kept under Edits\.\s/);
+		await expect.element(screen.getByTestId('doctor-proposal')).not.toMatchTextContent(/trusted/);
 		await expect.element(screen.getByTestId('doctor-write')).toHaveFocus();
 		expect(fixSkill).not.toHaveBeenCalled();
 		await userEvent.keyboard('{Enter}');
@@ -109,9 +113,10 @@ describe('F1: the Skill Doctor', () => {
 		await expect.element(screen.getByTestId('doctor-fix-all')).not.toBeInTheDocument();
 	});
 
-	test('fixes all that can be fixed at once', async () => {
-		const { screen, fixSkill } = await setup();
+	test('fixes all that can be fixed at once, and says so where that ends the skill’s trust', async () => {
+		const { screen, fixSkill } = await setup(sick, { endsTrust: true });
 		await screen.getByTestId('doctor-fix-all').click();
+		await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/has to be trusted again/);
 		await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/-all: old\s*\+all: new/);
 		await screen.getByTestId('doctor-write').click();
 		expect(fixSkill).toHaveBeenCalledExactlyOnceWith('Demo', { digest: sick.digest });

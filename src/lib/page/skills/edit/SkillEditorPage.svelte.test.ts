@@ -272,6 +272,18 @@ describe('F1: the editor of a skill', () => {
 			.toMatchTextContent(/^\s*Saved, but other programs may refuse this skill .* name “A B” must be lowercase/);
 	});
 
+	test.each([
+		['that is trusted loses it', false, / new address and has to be trusted again; where/],
+		['that is trusted by its folder keeps that', true, / new address; where/]
+	])('F1: with another name, a skill %s', async (_, isTrustedByPlace, words) => {
+		const client = server();
+		client.getSkill.mockResolvedValue(sampleDetail({ trust: 'trusted', isTrustedByPlace }));
+		client.checkText.mockImplementation(async (_id, text) => (text === 'new' ? { ...RIGHT, name: 'new' } : RIGHT));
+		const { screen, code } = await setup(client);
+		await code.fill('new');
+		await expect.element(screen.getByTestId('rename-note')).toMatchTextContent(words);
+	});
+
 	test('F8: what was typed on a version that others changed since is shown beside theirs, not written over it', async () => {
 		const client = server();
 		const first = await setup(client);

@@ -10,6 +10,7 @@ import {
 } from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
 import type { SkillVersions as Versions } from '../../../shared/install.ts';
+import type { SkillEdit } from '../../../shared/skills.ts';
 import SkillEdits from './SkillEdits.svelte';
 import SkillVersions from './SkillVersions.svelte';
 
@@ -280,7 +281,7 @@ describe('F1: the edits of a skill', () => {
 		],
 		lines: { added: 3, removed: 1 }
 	};
-	const rendered = async (more: { problem?: string } = {}) => {
+	const rendered = async (more: Partial<SkillEdit> = {}) => {
 		const client = createFakeRegistry();
 		client.listEdits.mockResolvedValueOnce([{ ...edit, ...more }]);
 		client.compareEdit.mockResolvedValue([{ path: 'a.md', kind: 'changed', diff: '--- a.md\n+++ a.md\n-old\n+new' }]);
@@ -302,6 +303,26 @@ describe('F1: the edits of a skill', () => {
 		await screen.getByRole('button', { name: /^Restore/ }).click();
 		await screen.getByTestId('version-anyway').click();
 		await expect.poll(() => client.returnToEdit.mock.calls).toEqual([['demo@1.0.0', 'e1']]);
+	});
+
+	test('ask before a restore that renames the skill', async () => {
+		const { client, screen } = await rendered({ name: 'shout-text' });
+		client.returnToEdit.mockResolvedValue({ skill: 'shout-text' });
+		await screen.getByRole('button', { name: /^Restore/ }).click();
+		await expect
+			.element(screen.getByTestId('version-warning'))
+			.toMatchTextContent(/^\s*This version is called “shout-text”\. Restoring it renames the skill/);
+		expect(client.returnToEdit).not.toHaveBeenCalled();
+		await screen.getByRole('button', { name: 'Restore and rename' }).click();
+		await expect.poll(() => client.returnToEdit.mock.calls).toEqual([['demo@1.0.0', 'e1']]);
+	});
+
+	test('say what in a SKILL.md changed, where that is known', async () => {
+		const parts = ['description', 'instructions'];
+		const { screen } = await rendered({ files: [{ path: 'SKILL.md', kind: 'changed', parts }] });
+		await expect
+			.element(screen.getByTestId('skill-edit').first())
+			.toMatchTextContent(/^\s*Changed the description and instructions in SKILL\.md\s/);
 	});
 
 	test('name the files, how much changed and when; a new file that is empty has no box', async () => {
