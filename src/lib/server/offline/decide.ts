@@ -775,8 +775,7 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 	const stems = framing(message).map((word) => word.stem);
 	const named = [...own].filter((word) => stems.some((said) => isAlike(said, word))).length;
 	// The value of an option that is named tells more than a word of the command's name.
-	const isTelling = ({ flag, isRequired, kind }: Slot) =>
-		flag !== null && isRequired && kind === 'name' && tokenizeName(flag).some((word) => stems.includes(word));
+	const isTelling = ({ flag }: Slot) => flag !== null && tokenizeName(flag).some((word) => stems.includes(word));
 	const options = [...filled.values.keys()].filter(isTelling).length;
 	// Of equals the one that speaks of more words comes first.
 	const known = framing(message).filter((word) => knows(action, word)).length;
