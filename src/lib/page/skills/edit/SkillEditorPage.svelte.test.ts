@@ -164,6 +164,8 @@ describe('F1: the editor of a skill', () => {
 		const client = server();
 		const { screen, code, editor } = await setup(client, 'scripts/x.sh');
 		const mark = () => document.querySelector('nav [data-path="scripts/x.sh"]')?.textContent.includes('●');
+		// The focus first: with it the editor takes its own selection, which may be later than that of filling it in.
+		await code.click();
 		await code.fill('echo typed\n');
 		await expect.poll(mark).toBe(true);
 		await screen.getByRole('button', { name: /SKILL\.md/ }).click();
