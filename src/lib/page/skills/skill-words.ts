@@ -162,7 +162,7 @@ export function editorPage(
 	return `/skills/edit/${pathOf(id)}${query.length > 0 ? `?${query.join('&')}` : ''}`;
 }
 
-/** In a broken skill’s id `~:` stands for the `@` of its folder, by which it’s found, too. */
+/** A broken skill’s id has `~:` where its folder has `@`; the folder’s name reads better in an address, and finds it as well. */
 function pathOf(id: string): string {
 	return toSkillId(id.replace(/(?<!~)~:/g, '@'))
 		.split('/')

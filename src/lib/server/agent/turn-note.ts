@@ -128,7 +128,7 @@ function render({ date, files = [], skills = [], unusable = [] }: Told, moreFile
 			: []),
 		...(unusable.length > 0
 			? [
-					`## Skills that can’t be used now\n\nSay so where they are asked for:\n${unusable.map(({ name, why }) => `- ${name} is ${plainLine(inert(why))}`).join('\n')}`
+					`## Skills that can’t be used now\n\nSay so where they are asked for:\n${unusable.map(({ name, why }) => `- ${plainLine(inert(`${name} is ${why}`))}`).join('\n')}`
 				]
 			: [])
 	];

@@ -127,6 +127,7 @@ export async function offerTurn(
 	});
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
 	const view = viewOf(snapshot, visibility);
+	const named = asked.slice(0, MAX_NAMING);
 	const { library, off } = view;
 	const usable = library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
@@ -152,7 +153,7 @@ export async function offerTurn(
 		always: section.text,
 		loaded: section.inFull.map(({ skill }) => skill),
 		suggested,
-		unusable: unusableIn(view, visibility).filter(({ name }) => pinned.includes(name) || isNamedIn(asked, name)),
+		unusable: unusableIn(view, visibility).filter(({ name }) => pinned.includes(name) || isNamedIn(named, name)),
 		offer: offerOf(usable, always, { catalog, section, explained, noted: notedOf(suggested, described) }),
 		historyOf(history) {
 			const lookedAt = lookedAtStubs(history, model.id);
@@ -165,6 +166,9 @@ export async function offerTurn(
 	};
 	return { snapshot, builtins, told };
 }
+
+/** A skill is named in the first characters of a message; each one that can’t be used is looked for in them. */
+const MAX_NAMING = 5_000;
 
 /** With blanks for its hyphens, too. A name of one word is a word as any other: quoted, or after “use”, it’s the skill’s. */
 function isNamedIn(text: string, name: string): boolean {

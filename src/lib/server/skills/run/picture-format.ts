@@ -16,7 +16,7 @@ const MAX_PX = 100_000;
 /** A page shows no larger ones. */
 const MAX_BYTES = 20_000_000;
 
-/** `version`: SHA-256 of the file, by which what it has in it now is found later; absent of a very large one. */
+/** `version`: SHA-256 of the file. A later page finds this picture by it. A file over 20 MB has none. */
 export interface Picture extends Partial<PictureSize> {
 	version?: string;
 }
