@@ -13,6 +13,7 @@ import {
 	openDraftOf,
 	type SkillDraft
 } from '../../shared/drafts.ts';
+import type { FileChanges } from '../../shared/skills.ts';
 import type { EvalRun } from '../../shared/try-out.ts';
 import type { Model } from '../agent/model.ts';
 import type { Installer } from '../install/catalog-installer.ts';
@@ -130,23 +131,35 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	const undiscarded = async () => (await skillDrafts.list()).filter(({ state }) => state !== 'discarded').map(asItIs);
 	/** What a person has drafts of: one in which nothing was changed is made by looking at it. */
 	const kept = async () => (await undiscarded()).filter((draft) => !isUntouched(draft));
-	const list = async (): Promise<DraftList> => ({
-		data: await Promise.all(
-			(await kept()).map(async ({ files, baseFiles, ...draft }) => {
+	/** What each listed draft changes, as long as neither it nor its skill has changed. */
+	let compared = new Map<string, { key: string; changes: FileChanges }>();
+	const list = async (): Promise<DraftList> => {
+		const drafts = await kept();
+		// Several are of one skill.
+		const skills = new Map<object, ReturnType<typeof filesForDiff>>();
+		const now: typeof compared = new Map();
+		const data = await Promise.all(
+			drafts.map(async ({ files, baseFiles, ...draft }) => {
 				const { id, name, state, model, from, base, updatedAt } = draft;
 				const skill = base === null ? null : baseOf(base);
-				const before = skill
-					? await filesForDiff(skill)
-					: Object.entries((base !== null && baseFiles) || {}).map(([path, sha256]) => ({ path, sha256, text: null }));
-				const changes = briefly(await changesOf(before, files.map(forDiff)));
+				if (skill && !skills.has(skill)) skills.set(skill, filesForDiff(skill));
+				const before =
+					(skill && (await skills.get(skill))) ??
+					Object.entries((base !== null && baseFiles) || {}).map(([path, sha256]) => ({ path, sha256, text: null }));
+				const key = JSON.stringify([draft.revision, before.map(({ path, sha256 }) => [path, sha256])]);
+				const known = compared.get(id);
+				const changes = known?.key === key ? known.changes : briefly(await changesOf(before, files.map(forDiff)));
+				now.set(id, { key, changes });
 				const hasChanges = base === null || changes.files.length > 0;
 				const current = Object.fromEntries(before.map(({ path, sha256 }) => [path, sha256]));
 				const isStale = skill !== null && hasChanges && changedSince(baseFiles, current).length > 0;
 				const faults = faultsOf(files);
 				return { id, name, state, model, from, base, updatedAt, faults, hasChanges, changes, isStale };
 			})
-		)
-	});
+		);
+		compared = now;
+		return { data };
+	};
 	const requireDraft = async (id: string, revision?: number): Promise<StoredDraft> => {
 		const found = await skillDrafts.get(id);
 		const draft = found && asItIs(found);
