@@ -131,8 +131,8 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	const undiscarded = async () => (await skillDrafts.list()).filter(({ state }) => state !== 'discarded').map(asItIs);
 	/** What a person has drafts of: one in which nothing was changed is made by looking at it. */
 	const kept = async () => (await undiscarded()).filter((draft) => !isUntouched(draft));
-	/** What each listed draft changes, as long as neither it nor its skill has changed. */
-	let compared = new Map<string, { key: string; changes: FileChanges }>();
+	/** What each listed draft changes and what is wrong with it, as long as neither it nor its skill has changed. */
+	let compared = new Map<string, { key: string; changes: FileChanges; faults: ReturnType<typeof faultsOf> }>();
 	const list = async (): Promise<DraftList> => {
 		const drafts = await kept();
 		// Several are of one skill.
@@ -148,12 +148,15 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 					Object.entries((base !== null && baseFiles) || {}).map(([path, sha256]) => ({ path, sha256, text: null }));
 				const key = JSON.stringify([draft.revision, before.map(({ path, sha256 }) => [path, sha256])]);
 				const known = compared.get(id);
-				const changes = known?.key === key ? known.changes : briefly(await changesOf(before, files.map(forDiff)));
-				now.set(id, { key, changes });
+				const told =
+					known?.key === key
+						? known
+						: { key, changes: briefly(await changesOf(before, files.map(forDiff))), faults: faultsOf(files) };
+				now.set(id, told);
+				const { changes, faults } = told;
 				const hasChanges = base === null || changes.files.length > 0;
 				const current = Object.fromEntries(before.map(({ path, sha256 }) => [path, sha256]));
 				const isStale = skill !== null && hasChanges && changedSince(baseFiles, current).length > 0;
-				const faults = faultsOf(files);
 				return { id, name, state, model, from, base, updatedAt, faults, hasChanges, changes, isStale };
 			})
 		);
