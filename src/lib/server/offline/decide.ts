@@ -638,7 +638,8 @@ function choose(
 		// Of what also speaks of such a file, beside other things, only that is read which a word calls for.
 		const lead = fitting.find(({ isFirst }) => isFirst);
 		const isCalledFor = (stems: Set<string>) =>
-			telling.some((word) => isAmong(word, stems) && !(lead && isAmong(word, lead.stems)));
+			// `md5` is a value, and speaks of its skill.
+			framing(message).some((word) => !isFiller(word) && isAmong(word, stems) && !(lead && isAmong(word, lead.stems)));
 		const rivals = fitting.filter((each) => !lead || each.isFirst || each.tool || isCalledFor(each.stems));
 		const near = rivals.filter(({ points }) => points >= NEAR * (rivals[0]?.points ?? 0)).slice(0, MAX_COMPARED);
 		if (near.length > 0) return near;
@@ -772,11 +773,16 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 		!(settled.isPicked && piece === filled.vague) &&
 		!told.some((text) => text.includes(piece));
 	const left = settled.ignored.has('') ? [] : filled.left.filter(isLeft);
-	const stems = framing(message).map((word) => word.stem);
+	const said = framing(message);
+	const stems = said.map((word) => word.stem);
 	const named = [...own].filter((word) => stems.some((said) => isAlike(said, word))).length;
-	// The value of an option that is named tells more than a word of the command's name.
-	const isTelling = ({ flag }: Slot) => flag !== null && tokenizeName(flag).some((word) => stems.includes(word));
-	const options = [...filled.values.keys()].filter(isTelling).length;
+	// An option whose name stands beside its value (`page 2`) tells more than a word of the command's name.
+	const isBeside = (at: number, texts: readonly string[]) =>
+		[said[at - 1], said[at + 1]].some((word) => word !== undefined && texts.some((text) => word.text.includes(text)));
+	const options = [...filled.values].filter(
+		([{ flag }, texts]) =>
+			flag !== null && stems.some((word, at) => tokenizeName(flag).includes(word) && isBeside(at, texts))
+	).length;
 	// Of equals the one that speaks of more words comes first.
 	const known = framing(message).filter((word) => knows(action, word)).length;
 	return {
