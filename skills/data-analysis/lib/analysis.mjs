@@ -56,6 +56,7 @@ export function sortedRows(table, index, isHigh, most) {
 
 function* notesOn(table, columns, { short, long, tall, isOpen }) {
 	if (table.encodingNote) yield table.encodingNote;
+	if (table.productNote) yield table.productNote;
 	if (!table.hasHeader) yield 'The first row holds data, not names, so the columns are called column1, column2, ….';
 	if (short.length > 0)
 		yield `${are(short.length, 'row')} shorter than the header; their last cells count as missing (${linesOf(short)}).`;

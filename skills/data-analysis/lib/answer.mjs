@@ -23,13 +23,18 @@ const WORDS = { sum: 'total', mean: 'average', median: 'median', min: 'lowest', 
  * @returns `text`; `isDrawn`: a chart belongs to it; `isOfRows`: it's of the number of rows; `isWhole`: columns and statistics follow
  */
 export function answer(wanted, { details, all, whole, table, analysis, value }) {
-	const { by, period, measure = 'sum', top, isOfKinds, isQuestion, isYesNo, flow, noun = 'rows' } = wanted;
+	const { by, period, measure = 'sum', top, isOfKinds, isQuestion, isYesNo, noun = 'rows' } = wanted;
 	const { columns, groups, rows } = analysis;
 	const total = (all ?? analysis).rows;
 	const conditions = joined((wanted.conditions ?? []).filter(({ isOfFlow }) => !isOfFlow));
 	const phrases = conditions.map((each) => phraseOf(each, columns));
 	const label = labelOf((all ?? analysis).columns);
-	const named = wanted.shown ?? label;
+	const isOfWhen = wanted.isOfWhen && by.length === 0;
+	const named = wanted.shown ?? (isOfWhen ? wanted.date : label);
+	// In a file of income and spending, a part that only goes out is spending, whether or not it is called so.
+	const hasNoIncome = value !== null && all && isOutgoing(columns[value]) && !isOutgoing(all.columns[value]);
+	const flow = wanted.flow ?? (hasNoIncome ? 'out' : undefined);
+	const askedEnd = hasNoIncome && !wanted.flow ? ({ low: 'high', high: 'low' }[wanted.end] ?? wanted.end) : wanted.end;
 	const isOut = flow === 'out';
 	if (rows === 0) return { text: table.only ? nothing() : '', isWhole: !table.only };
 	const isOfRows = isOfKinds || value === null || Boolean(isQuestion && measure === 'count');
@@ -42,7 +47,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		isDrawn: Boolean(wanted.isChart)
 	});
 	if (groups) return { ...ofGroups(), isDrawn: isQuestion || wanted.measure === undefined, isWhole: details };
-	const end = wanted.end ?? { min: 'low', max: 'high' }[measure];
+	const end = askedEnd ?? { min: 'low', max: 'high' }[measure];
 	if (/late|early/.test(end) && wanted.sortBy === undefined) {
 		const index = wanted.date ?? columns.findIndex(({ type }) => type === 'date');
 		return ofEnd(index, end === 'late', end === 'late' ? 'latest' : 'earliest');
@@ -76,7 +81,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 
 	/** `has Town “Leeds”` */
 	function having(count) {
-		return `${count === 1 ? 'has' : 'have'} ${[...phrases, ...(flow && !conditions.some(({ isFlipped }) => isFlipped) ? [flowText()] : [])].join(' and ')}`;
+		return `${count === 1 ? 'has' : 'have'} ${[...phrases, ...(wanted.flow && !conditions.some(({ isFlipped }) => isFlipped) ? [flowText()] : [])].join(' and ')}`;
 	}
 
 	function flowText() {
@@ -146,10 +151,20 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 			]);
 		const { limit } = wanted;
 		const verdict = limit ? (isWithin(compare(number, limit.number), limit.sign) ? 'Yes: the' : 'No: the') : 'The';
-		const more = numbers.count > 1 ? `${numbers.count.toLocaleString('en-US')} values: ${others.join(', ')}.` : '';
+		// Where all are the same, it's no average.
+		const isSame = measure !== 'sum' && compare(numbers.min, numbers.max) === 0;
+		const more = numbers.count > 1 && !isSame ? `${numbers.count.toLocaleString('en-US')} values: ${others.join(', ')}.` : '';
 		const part = isPart ? ` That is ${share(number, wholeSum.sum)} of all.` : '';
-		const named = numbers.count === 1 && measure !== 'sum' ? thingOf(value) : nameOf(measure);
+		const named = isSame ? thingOf(value) : nameOf(measure);
 		return said([`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`], (more + part).trim());
+	}
+
+	/** A percentage of rows is often meant of the money in them: both are told. */
+	function shareOfSum() {
+		if (value === null || !isAmount(columns[value].name)) return '';
+		const [part, sum] = [columns[value], (all ?? analysis).columns[value]].map(({ numbers }) => numbers);
+		if (part.count === 0 || compare(sum.min, ZERO) < 0 || compare(sum.sum, ZERO) === 0) return '';
+		return `Of the ${nameOf('sum')} it is **${share(part.sum, sum.sum)}** (${shown(part.sum)} of ${shown(sum.sum)}).`;
 	}
 
 	function ofRows() {
@@ -187,7 +202,10 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 			return said([`${isYes ? 'Yes' : 'No'}: ${table.only ? parted : `there are ${count} ${noun}`}.`], list);
 		}
 		if (table.only && wanted.isShare)
-			return said([`**${share(decimal(rows), decimal(total))}** of ${noun} ${having(2)} (${rows} of ${total}).`], list);
+			return said(
+				[`**${share(decimal(rows), decimal(total))}** of ${noun} ${having(2)} (${rows} of ${total}).`, shareOfSum()],
+				list
+			);
 		if (table.only) {
 			const verdict = isYesNo ? `${isMet ? 'Yes' : 'No'}: ` : '';
 			return said(
@@ -267,7 +285,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 				? cell(columns[value].name)
 				: nameOf(measure);
 		const isLowest =
-			measure === 'min' || (measure !== 'max' && (wanted.end === 'low') !== isOut && Boolean(wanted.end));
+			measure === 'min' || (measure !== 'max' && (askedEnd === 'low') !== isOut && Boolean(askedEnd));
 		const ordered = sizes.toSorted((one, other) => compare(other.size, one.size) * (isLowest ? -1 : 1));
 		const bold = ({ key, size }) => `**${keyText(key)}** (${text(size)})`;
 		if (top)
@@ -285,7 +303,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		if (compare(first.size, last.size) === 0)
 			return [
 				average,
-				`The ${thing}${scope} is the same for ${ordered.length > MOST_NAMED ? `all ${ordered.length}` : inWords(ordered.map(({ key }) => keyText(key)))}: **${text(first.size)}**.`
+				`The ${thing}${scopeOf(conditions.filter(({ isSeveral }) => !isSeveral))} is the same for ${ordered.length > MOST_NAMED ? `all ${ordered.length}` : inWords(ordered.map(({ key }) => keyText(key)))}: **${text(first.size)}**.`
 			];
 		const pair = pairOf(sizes);
 		if (pair) return [pair(thing, text)];
@@ -334,6 +352,11 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		return (thing, text) =>
 			`${verdict} ${thing}${rest} is **${text(by)}** ${isHigher ? 'higher' : 'lower'} for **${keyText(one.key)}** (${text(one.size)}) than for **${keyText(other.key)}** (${text(other.size)}).`;
 	}
+}
+
+/** Is each of its numbers below 0? */
+function isOutgoing({ numbers }) {
+	return numbers.max !== null && compare(numbers.max, ZERO) < 0;
 }
 
 /** How many days, months or years there are from one to another; 0 where the calendar doesn't tell. */

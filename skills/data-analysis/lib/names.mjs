@@ -6,7 +6,7 @@ const LIKELY_VALUES = ['revenue', 'sales', 'amount', 'total', 'turnover', 'incom
 
 /** What rows often are. */
 export const ROW_NOUNS = new Set(
-	'member customer guest client order purchase payment transaction visit trip student employee sale row entry record item expense bill invoice guest pupil user person people ride game run race workout session booking ticket event book film movie song album plant recipe'.split(
+	'member customer guest client order purchase payment transaction visit trip student employee sale row entry record item expense bill invoice guest pupil user person people ride game run race workout session booking ticket event book film movie song album plant recipe reading measurement'.split(
 		' '
 	)
 );
@@ -19,7 +19,7 @@ export const SMALL = new Set(
 	 earn earns earned live lives living belong happen happened hi hello hey thanks thank ok okay file csv tsv table data sheet dataset spreadsheet column columns
 	 row rows line lines entry entries record records item items thing things one ones people person persons value values number numbers figure figures
 	 altogether overall whole entire time times much many money about sale sales spending expense expenses costs everyone everybody everything long far often still yet ever again there different various distinct unique kind kinds
-	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize order ordered group grouped calculate compute work add up
+	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize order ordered group grouped calculate compute work add up same instead again play plays played fell
 	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common frequent frequently back whats got get gets scored did anyone somebody someone somewhere`.split(
 		/\s+/
 	)
@@ -59,11 +59,18 @@ const IDS =
 	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|table|shelf|room|seat|group|team|week|page)$/;
 const LEVELS =
 	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance)$/;
+/** `temp_c`, `weight (kg)` */
+const A_UNIT = /[\s_([]+(°?[cf]|celsius|fahrenheit|k?g|[cmk]?m|pct|%)[)\]]?$/i;
 const PIECES = /^(units?|quantity|qty|pieces|count)$/;
+
+/** Columns of money. */
+export const OF_COIN =
+	/amount|price|cost|revenue|sales|total|paid|spent|spend|value|income|fee|balance|turnover|budget|salary|rent|bill|debit|credit|money|payment|eur|usd|gbp|[$€£]/i;
 
 /** `id`, `level` (an age, a price, a mark), `pieces` (a quantity) or `amount`. */
 export function sortOf(name) {
-	const plain = simplify(name);
+	if (name.includes(' × ')) return 'amount';
+	const plain = simplify(name.replace(A_UNIT, ''));
 	return PIECES.test(plain) ? 'pieces' : IDS.test(plain) ? 'id' : LEVELS.test(plain) ? 'level' : 'amount';
 }
 
@@ -108,6 +115,7 @@ export function stem(word) {
 		.replace(/^(\p{L}{3,})ing$/u, '$1')
 		.replace(/^(\p{L}{3,})ed$/u, '$1')
 		.replace(/ies$/, 'y')
+		.replace(/(l[eo]a|al|el|ol|ar)ves$/, '$1f')
 		.replace(/(ss|sh|ch|x|z)es$/, '$1')
 		.replace(/([^s])s$/, '$1');
 }

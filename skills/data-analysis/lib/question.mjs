@@ -2,7 +2,7 @@
 
 import { compare, plain, subtract, ZERO } from './decimal.mjs';
 import { conditionText, monthsIn } from './conditions.mjs';
-import { isAmount, labelOf, likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
+import { isAmount, labelOf, likelyValue, namedColumns, OF_COIN, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
 import { kindsOf } from './report.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 
@@ -38,9 +38,6 @@ const PRICES = /\b(cheapest|expensive|dearest|priciest|price|prices)\b/;
 /** A price of one, which only a column of prices tells. */
 const PRICED =
 	/\b(?:how much (?:is|are|does|do) (?:a|an|the|one|each) (\p{L}+)|what (?:do|does|did) (?:a|an|one|each) (\p{L}+) costs?)\b/u;
-/** Columns of money. */
-const OF_COIN =
-	/amount|price|cost|revenue|sales|total|paid|spent|spend|value|income|fee|balance|turnover|budget|salary|rent|bill|debit|credit|money|payment|eur|usd|gbp|[$€£]/i;
 const FLIPPED = { '>': '<', '<': '>', '>=': '<=', '<=': '>=', '=': '=' };
 /** In a column with both signs: what goes out, and what comes in. */
 const GOING_OUT = /\b(spen[dt]\w*|expenses?|expensive|cheapest|costs?|pay|paid|payments?|purchases?|buy|buys|bought)\b/;
@@ -53,7 +50,7 @@ const RATINGS = /rating|score|stars?|grade|mark/i;
 const DIRECTION =
 	/\b(oldest|youngest|highest|lowest|biggest|largest|smallest|newest|latest|earliest|cheapest|longest|shortest|most expensive|best|worst)( ones?)? first\b/;
 /** `table 3` */
-const A_VALUE = /^ (?:is |= ?|no |number )?(\d+)\b/;
+const A_VALUE = /^ (?:is |= ?|no |number )?(\d+(?:\.\d+)?)\b/;
 const A_YEAR = /^(19|20)\d\d$/;
 const A_MONTH = /^(st|nd|rd|th)?( of)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
 const SORTING = /\b(sort|sorted|order|ordered|rank|ranked|list|show|top|first)\b.* by$/;
@@ -99,6 +96,14 @@ const LIMITS = [
 	['<', `(?:under|below|less than|fewer than|lower than|smaller than|cheaper than|younger than|<) ?${NUMBER}`],
 	['=', `(?:exactly|equal to|equals|=) ?${NUMBER}`]
 ];
+/** A column of such a name, what it is called, and what the high and the low end of it are. */
+const CALLED = [
+	[/temp/i, 'temperatures?|degrees', 'hot|warm', 'cold|cool|chilli'],
+	[/rain|precip/i, 'rainfall|precipitation', 'wet|raini', 'dri'],
+	[/weight|kg\b|gram/i, 'weigh|weighs', 'heavi', 'light'],
+	[/height|tall/i, 'tall', 'tall', 'short'],
+	[/speed|km\/?h|mph/i, 'speed', 'fast|quick', 'slow']
+];
 const NUMBER_WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const ENDS =
 	'first|last|latest|newest|oldest|earliest|recent|biggest|largest|highest|lowest|cheapest|smallest|best|worst|most expensive';
@@ -108,7 +113,7 @@ const MOST_CELL_WORDS = 6;
  * Each line after the first goes on with the one before: `how much on food?`, `and in January?`.
  * @param columns of the whole file, summed up
  * @returns `conditions`, `by` (indexes), `period`, `value` (index or null), `measure` (or undefined), `end` (`high`, `low`, `late`, `early` or undefined), `top`,
- * `date` (index of the column of dates that is meant), `isOfKinds` (how many different ones there are), `isOfPeriods` (what a month or year has on average), `isList`, `isChart`, `isPie`, `isOverview`; and `unknown`: words that nothing in the file is called by
+ * `date` (index of the column of dates that is meant), `isOfKinds` (how many different ones there are), `isOfWhen` (dates name the rows), `isOfPeriods` (what a month or year has on average), `isList`, `isChart`, `isPie`, `isOverview`; and `unknown`: words that nothing in the file is called by
  */
 export function readQuestion(text, table, columns) {
 	const lines = text
@@ -157,7 +162,7 @@ function goOn(before, next) {
 }
 
 function readLine(line, table, columns) {
-	const sentence = sentenceOf(line, table.name);
+	const sentence = sentenceOf(line, table.name, columns);
 	const { said } = sentence;
 	const named = namedColumns(said, columns);
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
@@ -167,7 +172,7 @@ function readLine(line, table, columns) {
 	const levels = numbers.filter((index) => sortOf(columns[index].name) === 'level');
 	const price = levels.find((index) => /price/i.test(columns[index].name));
 	const ageEnd = age === undefined ? undefined : Object.keys(AGES).find((key) => AGES[key].test(said));
-	const isOfPrice = price !== undefined && (PRICES.test(said) || /\bhow much (is|are|does)\b/.test(said));
+	const isOfPrice = price !== undefined && (PRICES.test(said) || /\bhow much (is|are|does)\b|\bwhat (is|are|do|does|did) .* costs?\b/.test(said));
 	const namedNumber = named.find(
 		({ index, at, text }) =>
 			columns[index].isNumber && sortOf(columns[index].name) !== 'id' && !A_VALUE.test(said.slice(at + text.length))
@@ -249,7 +254,7 @@ function readLine(line, table, columns) {
 	const label = labelOf(columns);
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
 	// “What did I spend most on?” asks for a kind, not for a row; so does “who has the most orders?”.
-	if (end && by.length === 0 && kinds !== null && /\b(on|for|from) $/.test(said)) by.push(kinds);
+	if (end && by.length === 0 && kinds !== null && /\b(on|for|from) ((except|without|excluding) .*)?$/.test(said)) by.push(kinds);
 	if (/low|high/.test(end) && by.length === 0 && who >= 0 && !direction && /\bwho\b/.test(said)) by.push(who);
 	const signed = value ?? amount;
 	const hasSigns = hasBothSigns(columns[signed]);
@@ -291,9 +296,9 @@ function readLine(line, table, columns) {
 	if (isOfFilled && conditions.every(({ index }) => index !== namedNumber))
 		unknown.push(named.find(({ index }) => index === namedNumber).text);
 	// Which of several columns of numbers a limit is for is only clear of money.
-	const isGuess = ({ index, number, isOfFlow }) =>
+	const isGuess = ({ index, number, said: words }) =>
 		number &&
-		!isOfFlow &&
+		words &&
 		index === amount &&
 		limited !== pieces &&
 		index !== namedNumber &&
@@ -392,6 +397,7 @@ function readLine(line, table, columns) {
 		isThan: /\bthan (?![$€£¥]?\d)/.test(said),
 		isLess: LESS.test(said),
 		shown,
+		isOfWhen: date !== undefined && /\b(when|days?|dates?)\b/.test(said),
 		isOfWho: /\b(who|whom|whose|names?)\b/.test(said),
 		noun: isDaily && /\bdays\b/.test(said) ? 'days' : nounOf(sentence, named),
 		sortBy: isSorted ? (sortedBy ?? value ?? (/new|late|earl/.test(direction) ? date : (age ?? amount))) : undefined,
@@ -408,7 +414,6 @@ function readLine(line, table, columns) {
 		isPie: /\bpie\b/.test(said),
 		isOverview: /\b(summar\w+|describe|analy[sz]e|overview|statistics)\b/.test(said),
 		isOfFuture,
-		times: isOfTakings && pieces !== undefined && price !== undefined ? [pieces, price] : undefined,
 		unknown: [...new Set(unknown)]
 	};
 }
@@ -455,8 +460,43 @@ function hasBothSigns(column) {
 	return Boolean(min && max) && compare(min, ZERO) < 0 && compare(max, ZERO) > 0;
 }
 
+/** What people say, in words that the readers below know: `warmest` is the highest of the only column of temperatures. */
+function inOwnWords(line, columns) {
+	const numbers = columns.filter(({ isNumber, name }) => isNumber && sortOf(name) !== 'id');
+	const only = (isMeant) => {
+		const [found, ...others] = numbers.filter(isMeant);
+		return found && others.length === 0 ? (found.name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ') : undefined;
+	};
+	const pieces = only(({ name }) => sortOf(name) === 'pieces');
+	const flow = only((column) => OF_COIN.test(column.name) && hasBothSigns(column));
+	// Of two that are named, one is higher; of all, the highest.
+	const isOfAll = /\b(which|what|who)\b/.test(line) && !/\b(than|or)\b/.test(line);
+	const kinds = columns[kindsOf(columns)]?.name.toLowerCase();
+	const rewritten = [
+		...CALLED.flatMap(([pattern, name, ...ends]) => {
+			const own = only((column) => pattern.test(column.name));
+			if (!own) return [];
+			const words = ['high', 'low'].flatMap((end, at) => [
+				[new RegExp(`\\b(?:${ends[at]})t?est\\b`, 'g'), `${end}est ${own}`],
+				[new RegExp(`\\b(?:${ends[at]})t?er\\b`, 'g'), `${end}${isOfAll ? 'est' : 'er'} ${own}`]
+			]);
+			return [...words, [new RegExp(`\\bhow (?:${ends[0]})\\b|\\b(?:${name})\\b`, 'g'), own]];
+		}),
+		[/\bbest[ -]?sellers?\b/g, pieces && kinds && `${kinds} with the highest ${pieces}`],
+		[/\bmost popular\b|\bbest[ -]?selling\b/g, pieces ? `highest ${pieces}` : 'most common'],
+		[/\b(more|less) popular\b/g, pieces && `$1 ${pieces}`],
+		[/\bhow many (units|pieces)\b/g, pieces && `how many ${pieces}`],
+		[/\bhow many items (?=.*\b(sell|sold|buy|bought|order|ordered)\b)/g, pieces && `how many ${pieces} `],
+		[/\bhow much ((?:is|was|do i have|did i have) left( over)?|did (?:i|we) save)\b/g, flow && `total ${flow}`],
+		[/\bhow (?:much|many) (?:dollars|euros?|pounds|bucks|quid|kroner|francs)\b/g, 'how much money'],
+		[/\b(brought|brings?) in\b/g, 'made'],
+		[/\b(apart|aside) from\b|\b(leaving|not) out\b/g, 'except']
+	];
+	return rewritten.reduce((text, [pattern, own]) => (own ? text.replace(pattern, own) : text), line);
+}
+
 /** A line in small letters, without marks: `said` as a whole, and what is `left` of it, from which the readers below take what they understand, so that it means nothing else. */
-function sentenceOf(line, fileName) {
+function sentenceOf(line, fileName, columns) {
 	const plain = line
 		.toLowerCase()
 		.replaceAll(fileName.toLowerCase(), ' ')
@@ -464,9 +504,10 @@ function sentenceOf(line, fileName) {
 		.replace(/\b(have|has|did|do|does|is|are|were|was)nt\b/g, "$1n't")
 		.replace(/\b(what|who|where|how|that|it|there|when)'s\b/g, '$1')
 		.replace(/[?!;:"“”()]|[.,](?=\s|$)/g, ' ');
-	const said = ` ${plain.replace(/\s+/g, ' ').trim()} `.replace(/\b\p{Ll}{3,5}\b/gu, (word) =>
+	const counted = ` ${plain.replace(/\s+/g, ' ').trim()} `.replace(/\b\p{Ll}{3,5}\b/gu, (word) =>
 		NUMBER_WORDS.includes(word) ? String(NUMBER_WORDS.indexOf(word) + 2) : word
 	);
+	const said = inOwnWords(counted, columns);
 	const nouns = new Set(
 		(
 			fileName

@@ -204,7 +204,7 @@ export function questions(columns, value, dates, first = []) {
 		const shown = [...first, ...list.slice(0, MOST_QUESTIONS)];
 		return shown.length === 0 ? '' : `You can ask for:\n\n${shown.map((each) => `- ${each}`).join('\n')}`;
 	}
-	const amount = name(columns[value]);
+	const amount = columns[value].name.includes(' × ') ? 'revenue' : name(columns[value]);
 	if (kinds !== null && columns[kinds].type !== 'date') {
 		const [[cell]] = columns[kinds].counts;
 		const by = name(columns[kinds]);

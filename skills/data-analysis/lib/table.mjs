@@ -2,8 +2,10 @@
 
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { multiply, plain } from './decimal.mjs';
 import { DataError } from './errors.mjs';
-import { isMissing, parseDate, parseNumber } from './values.mjs';
+import { OF_COIN, sortOf } from './names.mjs';
+import { isMissing, parseDate, parseNumber, signOf } from './values.mjs';
 
 const BLOCK = 256 * 1024;
 const SAMPLE_CHARACTERS = 64 * 1024;
@@ -42,14 +44,18 @@ export function openTable(path, { encoding, delimiter, header } = {}) {
 	const readable = (cells) =>
 		slashed.some(Boolean) ? cells.map((text, index) => withIsoDate(text, slashed[index])) : cells;
 	const first = readable(data[0]);
+	const decimalComma = mark !== ',' && countCells(rows, ONLY_COMMA) > countCells(rows, ONLY_POINT);
+	const product = productOf(columns, data, decimalComma);
+	if (product) columns.push(product.name);
 	return {
 		name,
 		encodingName: ENCODINGS[decoderOf(found.encoding).encoding] ?? found.encoding,
 		encodingNote: found.note,
 		delimiterName: DELIMITERS[mark] ?? `'${mark}'`,
-		decimalComma: mark !== ',' && countCells(rows, ONLY_COMMA) > countCells(rows, ONLY_POINT),
+		decimalComma,
 		hasHeader: isHeader,
 		columns,
+		productNote: product?.note,
 		/** Names of the columns whose first cell is a date. */
 		dates: columns.filter((_, index) => parseDate(first[index]?.trim() ?? '')),
 		/** `{ line, cells, isOpen }` of each data row; lines without a single filled cell are skipped. */
@@ -58,8 +64,40 @@ export function openTable(path, { encoding, delimiter, header } = {}) {
 			for (const row of csvRows(texts(), mark, name)) {
 				if ((hasMark && row.line === 1) || row.cells.every((cell) => !cell.trim())) continue;
 				if (skip) skip = false;
-				else yield slashed.some(Boolean) ? { ...row, cells: readable(row.cells) } : row;
+				else {
+					const cells = readable(row.cells);
+					// A row that is too short or too long stays so.
+					if (product) cells.splice(columns.length - 1, 0, ...(cells.length < columns.length - 1 ? [] : [product.of(cells)]));
+					yield { ...row, cells };
+				}
 			}
+		}
+	};
+}
+
+/** Where there are quantities and prices of one, and no money that can be added up: what they make, as one more column. */
+function productOf(columns, rows, decimalComma) {
+	const numberAt = (cells, index) => parseNumber(cells[index]?.trim() ?? '', decimalComma);
+	const isNumber = (index) => rows.every((cells) => isMissing(cells[index]?.trim() ?? '') || numberAt(cells, index));
+	const found = columns.flatMap((name, index) => (isNumber(index) ? [{ name, index, sort: sortOf(name) }] : []));
+	const factors = [
+		found.filter(({ sort }) => sort === 'pieces'),
+		found.filter(({ name, sort }) => sort === 'level' && /price/i.test(name))
+	];
+	if (factors.some(({ length }) => length !== 1) || found.some(({ name, sort }) => sort === 'amount' && OF_COIN.test(name)))
+		return null;
+	const [pieces, price] = factors.flat();
+	return {
+		name: `${pieces.name} × ${price.name}`,
+		note: `In "${pieces.name} × ${price.name}" both are multiplied for each row: the file has no column of totals.`,
+		of(cells) {
+			const [count, each] = [numberAt(cells, pieces.index), numberAt(cells, price.index)];
+			if (!count || !each) return '';
+			const [before, after] = signOf(cells[price.index].trim()).split('|');
+			const [whole, part = ''] = plain(multiply(count, each)).split('.');
+			// As many digits as the price has.
+			const digits = part.padEnd(each.scale, '0');
+			return `${before}${whole}${digits && (decimalComma ? ',' : '.')}${digits}${after}`;
 		}
 	};
 }

@@ -180,16 +180,12 @@ function readFlags(options, table, notes) {
 	};
 }
 
-function refuse({ unknown, isOfFuture, times }, table, columns) {
+function refuse({ unknown, isOfFuture }, table, columns) {
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
 	const words = unknown
 		.slice(0, 3)
 		.map((word) => `“${word}”`)
 		.join(', ');
-	const [pieces, price] = (times ?? []).map((index) => columns[index].name);
-	const more = times
-		? `, and don't multiply ${pieces} by ${price}: add a column with that, such as “Revenue”.`
-		: ` in it. Its columns are ${table.columns.join(', ')}.`;
 	// `scones`, where there are oat scones and cheese scones.
 	const isIn = (cell, word) => cell.toLowerCase().split(/\s+/).some((part) => stem(part) === stem(word));
 	const [[word, cells] = []] = unknown
@@ -202,7 +198,7 @@ function refuse({ unknown, isOfFuture, times }, table, columns) {
 		? 'it has what was, and nothing of what will be.'
 		: cells
 			? `“${word}” can be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(cells.slice(0, 5))}. Say which.`
-			: `I find nothing for ${words}${more}`;
+			: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
 	console.log(questions(columns, likelyValue(columns, numbers), table.dates));
 }
