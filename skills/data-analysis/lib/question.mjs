@@ -104,6 +104,13 @@ const CALLED = [
 	[/height|tall/i, 'tall', 'tall', 'short'],
 	[/speed|km\/?h|mph/i, 'speed', 'fast|quick', 'slow']
 ];
+/** What people call a column of texts, and its names. */
+const ALIKE = [
+	[/\b(?:products?|articles?)\b|(?<=\b(?:which|each|per|by) )items?\b/g, /^(product|article|item)s?$/i],
+	[/\b(?:shops?|stores?|merchants?|payees?)\b/g, /^(shop|store|merchant|payee)s?$/i],
+	[/\b(?:towns?|cit(?:y|ies))\b/g, /^(town|city)$/i],
+	[/\b(?:clients?|customers?|buyers?)\b/g, /^(client|customer|buyer)s?$/i]
+];
 const NUMBER_WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const ENDS =
 	'first|last|latest|newest|oldest|earliest|recent|biggest|largest|highest|lowest|cheapest|smallest|best|worst|most expensive';
@@ -150,6 +157,8 @@ function goOn(before, next) {
 		...Object.fromEntries(given),
 		conditions,
 		by,
+		// `How much did I spend?`, `Which was the biggest?`: the biggest that goes out.
+		end: next.flow === undefined && before.flow === 'out' && next.value === null ? ({ low: 'high', high: 'low' }[next.end] ?? next.end ?? before.end) : (next.end ?? before.end),
 		period: next.by.length > 0 ? next.period : before.period,
 		// Yes or no only what asks for it, or goes on with such.
 		isYesNo: next.isYesNo || (before.isYesNo && next.isFollowing),
@@ -468,6 +477,7 @@ function inOwnWords(line, columns) {
 		return found && others.length === 0 ? (found.name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ') : undefined;
 	};
 	const pieces = only(({ name }) => sortOf(name) === 'pieces');
+	const age = only(({ name }) => /age$/i.test(name));
 	const flow = only((column) => OF_COIN.test(column.name) && hasBothSigns(column));
 	// Of two that are named, one is higher; of all, the highest.
 	const isOfAll = /\b(which|what|who)\b/.test(line) && !/\b(than|or)\b/.test(line);
@@ -482,6 +492,11 @@ function inOwnWords(line, columns) {
 			]);
 			return [...words, [new RegExp(`\\bhow (?:${ends[0]})\\b|\\b(?:${name})\\b`, 'g'), own]];
 		}),
+		...ALIKE.map(([pattern, name]) => [
+			pattern,
+			columns.find((column) => column.type === 'text' && name.test(column.name))?.name.toLowerCase()
+		]),
+		[/\bhow old (?:are|were) they\b(?!.*\b(?:average|mean|median)\b)/g, age && `list their ${age}`],
 		[/\bbest[ -]?sellers?\b/g, pieces && kinds && `${kinds} with the highest ${pieces}`],
 		[/\bmost popular\b|\bbest[ -]?selling\b/g, pieces ? `highest ${pieces}` : 'most common'],
 		[/\b(more|less) popular\b/g, pieces && `$1 ${pieces}`],

@@ -188,33 +188,32 @@ export function kindsOf(columns) {
 	return (named.find(({ isKind }) => isKind) ?? named[0])?.index ?? null;
 }
 
-/** What else can be asked about the file, as a list after `first`; '' where there is nothing. */
-export function questions(columns, value, dates, first = []) {
-	const kinds = kindsOf(columns);
+/**
+ * What else can be asked about the file, as a list after `first`; '' where there is nothing.
+ * @param asked `by` and `conditions` of a question that can't be answered: what it speaks of comes first
+ */
+export function questions(columns, value, dates, { first = [], asked = { by: [], conditions: [] } } = {}) {
+	const said = asked.conditions.find(({ cells, sign }) => sign === '=' && cells?.[0]);
+	const isKind = (index) => columns[index].type === 'text' && columns[index].counts.size < columns[index].filled;
+	const kinds = [...asked.by, ...(said ? [said.index] : [])].find(isKind) ?? kindsOf(columns);
 	const name = (column) => (/^[\p{L}\p{N} _-]+$/u.test(column.name) ? column.name : `"${column.name}"`);
-	const list = [];
+	const isNamed = kinds !== null && columns[kinds].type !== 'date';
+	const cellOf = () => name({ name: said?.index === kinds ? said.cells[0] : [...columns[kinds].counts.keys()][0] });
+	const list = said && said.index !== kinds ? [`show ${name({ name: said.cells[0] })}`] : [];
 	if (value === null) {
 		const flag = columns.find(({ type }) => type === 'yes/no');
-		if (kinds !== null && columns[kinds].type !== 'date') {
-			const [[cell]] = columns[kinds].counts;
-			list.push(`how many per ${name(columns[kinds])}?`, `how many are ${name({ name: cell })}?`);
-		}
+		if (isNamed) list.push(`how many per ${name(columns[kinds])}?`, `how many are ${cellOf()}?`);
 		if (flag) list.push(`how many have ${name(flag)} no?`);
 		if (dates.length > 0) list.push(`the latest ${name({ name: dates[0] })}`);
-		const shown = [...first, ...list.slice(0, MOST_QUESTIONS)];
-		return shown.length === 0 ? '' : `You can ask for:\n\n${shown.map((each) => `- ${each}`).join('\n')}`;
+	} else {
+		const amount = columns[value].name.includes(' × ') ? 'revenue' : name(columns[value]);
+		if (isNamed) {
+			const by = name(columns[kinds]);
+			list.push(`which ${by} has the highest ${amount}?`, `average ${amount} per ${by}`, `total ${amount} for ${cellOf()}`);
+		}
+		if (dates.length === 1) list.push(`total ${amount} per month`);
+		list.push(`average ${amount}`);
 	}
-	const amount = columns[value].name.includes(' × ') ? 'revenue' : name(columns[value]);
-	if (kinds !== null && columns[kinds].type !== 'date') {
-		const [[cell]] = columns[kinds].counts;
-		const by = name(columns[kinds]);
-		list.push(
-			`which ${by} has the highest ${amount}?`,
-			`average ${amount} per ${by}`,
-			`total ${amount} for ${name({ name: cell })}`
-		);
-	}
-	if (dates.length === 1) list.push(`total ${amount} per month`);
-	list.push(`average ${amount}`);
-	return `You can ask for:\n\n${[...first, ...list.slice(0, MOST_QUESTIONS)].map((each) => `- ${each}`).join('\n')}`;
+	const shown = [...first, ...list.slice(0, MOST_QUESTIONS)];
+	return shown.length === 0 ? '' : `You can ask for:\n\n${shown.map((each) => `- ${each}`).join('\n')}`;
 }

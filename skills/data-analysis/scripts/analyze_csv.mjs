@@ -122,7 +122,7 @@ function report(options) {
 	const value = likely !== null && columns[likely].numbers.count === 0 ? null : likely;
 	if (options.questions)
 		return console.log(
-			questions(columns, value, table.dates, ['summary of this file']) || 'There is no column of numbers to ask about.'
+			questions(columns, value, table.dates, { first: ['summary of this file'] }) || 'There is no column of numbers to ask about.'
 		);
 	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value });
 	if (rows === 0 && !table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
@@ -180,7 +180,8 @@ function readFlags(options, table, notes) {
 	};
 }
 
-function refuse({ unknown, isOfFuture }, table, columns) {
+function refuse(asked, table, columns) {
+	const { unknown, isOfFuture } = asked;
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
 	const words = unknown
 		.slice(0, 3)
@@ -200,7 +201,7 @@ function refuse({ unknown, isOfFuture }, table, columns) {
 			? `“${word}” can be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(cells.slice(0, 5))}. Say which.`
 			: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
-	console.log(questions(columns, likelyValue(columns, numbers), table.dates));
+	console.log(questions(columns, likelyValue(columns, numbers), table.dates, { asked }));
 }
 
 /** null when help is asked for. */

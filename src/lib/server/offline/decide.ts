@@ -78,12 +78,20 @@ const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
 /** Asks for no work, but what there is. */
 const HELP =
-	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.{0,200}|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
+	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) ((it|this|that|these|my|the)( \w+)?|\S+\.\w{1,5})))?|(which|what) skills\b.{0,200}|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
 /** Asks for advice, not for work. */
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
 /** Goes on with what was asked before. */
-const FOLLOWING =
-	/^\W*(and|now|also|then|again|same|what about|how about|but|only|just|their|his|her|its)\b|^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$|^\W*(in|at|on|for|from|since|with|without) .{1,60} only\W*$|\b(of|among) (them|those|these)\b|^\W*(which|who|what)( ones| (are|were) (they|these|those))\W*$/i;
+const FOLLOWING = new RegExp(
+	[
+		String.raw`^\W*(and|now|also|then|again|same|instead|what about|how about|but|only|just|their|his|her|its|(make|do|sort|order|show|draw) (it|that|this|them|those|these|the same)|as an?|per|by)\b`,
+		String.raw`^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$`,
+		String.raw`^\W*(in|at|on|for|from|since|with|without) .{1,60} only\W*$`,
+		String.raw`\b(of|among) (them|those|these)\b|\b(they|them|their)\b`,
+		String.raw`^\W*(which|who|what)( ones?| (are|were|is|was) (they|these|those|the \w+(est)?|\w+est))\W*$`
+	].join('|'),
+	'i'
+);
 /** Ends a question without an answer to it. */
 const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
@@ -322,8 +330,7 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 	const { history, request } = scene;
 	const brought = broughtBy(scene, message);
 	const said = framing(message);
-	const isAlone =
-		brought.length < (message.attached.length > 0 ? 2 : 1) || message.payload !== null || request.toolChoice !== 'auto';
+	const isAlone = brought.length === 0 || message.payload !== null || request.toolChoice !== 'auto';
 	if (isAlone || HELP.test(message.text) || isWishForChange(message.text)) return null;
 	const meant = fileMeant(message, brought);
 	const files = meant === undefined ? brought : [meant];
