@@ -65,6 +65,7 @@ describe('count-words', () => {
 describe('count-words: questions about a text file', () => {
 	const trip =
 		'# Trip\n\nWe fly to Bergen on 12 June. The hotel is called Fjord Inn.\nDr. Olsen is our guide.\nBudget: 400 for the ferry.\n';
+	const OFFERED = 'You can ask for:\n\n- Which dates are in it?\n- How many words does it have?\n';
 	const ask = async (question: string, text = trip) => {
 		const cwd = await temporaryFolder();
 		await writeFile(join(cwd, 'trip.txt'), text);
@@ -81,11 +82,15 @@ describe('count-words: questions about a text file', () => {
 		['Who is the guide?\nand the ferry?', '> Line 5: Budget: 400 for the ferry.\n\nThis sentence has “ferry”.\n'],
 		[
 			'How many hats were sold in Bergen?',
-			"trip.txt can't answer that: no sentence has two of “hats”, “sold” and “Bergen”. This finds words, and doesn't read what is meant.\n"
+			`trip.txt can't answer that: no sentence has two of “hats”, “sold” and “Bergen”. This finds words, and doesn't read what is meant.\n\n${OFFERED}`
 		],
 		[
 			'What does it say about Rome?',
-			"trip.txt can't answer that: no sentence has “Rome”. This finds words, and doesn't read what is meant.\n"
+			`trip.txt can't answer that: no sentence has “Rome”. This finds words, and doesn't read what is meant.\n\n${OFFERED}`
+		],
+		[
+			'Summarise this',
+			`This finds words in trip.txt, and can't sum up what it says. It begins:\n\n> Line 1: # Trip\n>\n> Line 3: We fly to Bergen on 12 June.\n>\n> Line 3: The hotel is called Fjord Inn.\n\n${OFFERED}`
 		]
 	])('quotes the sentences that have most words of the question: %s', async (question, expected) => {
 		expect(await ask(question)).toMatchObject({ stdout: expected, exitCode: 0 });
@@ -101,6 +106,19 @@ describe('count-words: questions about a text file', () => {
 	])('finds what looks like what is asked for: %s', async (question, expected) => {
 		const text =
 			'Write to ann@club.example.\nOr call +45 12 34 56 78.\nSee https://club.example.\nMeeting: 3 May 2026, 19:30.\nThe hall is 4,500 kr.\n';
+		expect(await ask(question, text)).toMatchObject({ stdout: expected });
+	});
+
+	it.each([
+		['Who was at the meeting?', '> Line 1: Present: Ann, Bo.\n\nThis sentence says who was there.\n'],
+		['Who wasn’t there?', '> Line 2: Apologies: Cy.\n\nThis sentence says who was not there.\n'],
+		['What was decided?', '> Line 3: The fee of 20 was approved.\n\nThis sentence says what was decided.\n'],
+		[
+			'Who pays the fee?',
+			'> Line 3: The fee of 20 was approved.\n\nThis sentence has “fee”. No such sentence has “pays”.\n'
+		]
+	])('minutes say it in other words: %s', async (question, expected) => {
+		const text = 'Present: Ann, Bo.\nApologies: Cy.\nThe fee of 20 was approved.\nThe meeting ends.\n';
 		expect(await ask(question, text)).toMatchObject({ stdout: expected });
 	});
 

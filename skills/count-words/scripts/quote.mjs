@@ -29,6 +29,21 @@ const KINDS = [
 	['an amount', /^(amounts?|prices?|costs?|sums?|money)$/, /[$€£¥] ?\d|\d ?([$€£¥]|(kr|eur|euros?|usd|dollars?|gbp|pounds?|chf|sek|nok|dkk)\b)/i]
 ];
 
+/** What minutes and letters say in other words than one asks in. */
+const SAID_SO = [
+	[
+		'who was there',
+		/\bwho\b.*\b(at|in) (the|this) (meeting|call|session)\b|\bwho (else )?(was|were) (there|present)\b|\bwho (came|attended)\b|\bparticipants\b/i,
+		/^\W*(present|attend\w*|participants|in attendance)\b/i
+	],
+	[
+		'who was not there',
+		/\bwho\b.*(\b(missing|absent|excused|sick)\b|(\bnot|n[’']t) (there|come|at|present)\b)/i,
+		/^\W*(apologies|absent|excused|regrets|not present)\b/i
+	],
+	['what was decided', /\bwhat\b.*\b(decided|agreed|decisions?)\b/i, /\b(decided|agreed|resolved|approved|decisions?)\b/i]
+];
+
 function main(args) {
 	const { values, positionals } = parseArgs({
 		args,
@@ -45,16 +60,21 @@ function main(args) {
 	const sentences = texts.flatMap(({ file, text }) =>
 		sentencesOf(text).map((each) => ({ ...each, place: `${texts.length > 1 ? `${file}, line` : 'Line'} ${each.line}` }))
 	);
+	if (sentences.length === 0) return console.log(`${name} is empty.`);
 	// What goes on with a question is in a line of its own.
 	const question = texts.reduce((rest, { file }) => rest.replaceAll(file, ' '), values.question);
 	const lines = question
 		.split('\n')
 		.map((line) => wordsOf(line).filter((word) => !SMALL.has(word.toLowerCase())));
 	const asked = [...new Set(lines.findLast((words) => words.length > 0) ?? [])];
-	if (sentences.length === 0) return console.log(`${name} is empty.`);
+	for (const [what, asking, pattern] of SAID_SO) {
+		const said = asking.test(question) ? sentences.filter(({ text }) => pattern.test(text)).slice(0, MOST_SHOWN) : [];
+		if (said.length > 0)
+			return console.log(`${quoted(said)}\n\n${said.length === 1 ? 'This sentence says' : 'These sentences say'} ${what}.`);
+	}
 	if (asked.length === 0) {
 		console.log(`This finds words in ${name}, and can't sum up what it says. It begins:\n`);
-		return console.log(quoted(sentences.slice(0, MOST_FIRST)));
+		return console.log(`${quoted(sentences.slice(0, MOST_FIRST))}\n\n${questions(sentences)}`);
 	}
 	const found = sentences.map((each) => {
 		const said = wordsOf(each.text);
@@ -65,7 +85,7 @@ function main(args) {
 	// One word of many is found by chance.
 	if (most === 0 || (most === 1 && asked.length > 2))
 		return console.log(
-			`${name} can't answer that: no sentence has ${most > 0 ? 'two of ' : ''}${inWords(marked(asked), most > 0 ? 'and' : 'or')}. This finds words, and doesn't read what is meant.`
+			`${name} can't answer that: no sentence has ${most > 0 ? 'two of ' : ''}${inWords(marked(asked), most > 0 ? 'and' : 'or')}. This finds words, and doesn't read what is meant.\n\n${questions(sentences)}`
 		);
 	const best = found.filter(({ hits }) => hits.length === most);
 	const known = asked.filter((word) => best.some(({ hits }) => hits.includes(word)));
@@ -77,6 +97,19 @@ function main(args) {
 	const kindOf = (word) => !best.some(({ isSaid }) => isSaid(word)) && best.map(({ text }) => kindIn(text, word)).find(Boolean);
 	const names = [...new Set(known.map((word) => kindOf(word) || `“${word}”`))];
 	console.log(`\n${have} ${inWords(names, most === known.length ? 'and' : 'or')}.${none}`);
+}
+
+/** A list of what it has an answer to: the kinds of things that are in the text, and a word that it has often. */
+function questions(sentences) {
+	const kinds = KINDS.filter(([name, , pattern]) => !/web/.test(name) && sentences.some(({ text }) => pattern.test(text)));
+	const times = new Map();
+	for (const { text } of sentences)
+		for (const word of new Set(wordsOf(text).filter((each) => /^\p{L}{4,}$/u.test(each) && !SMALL.has(each.toLowerCase()))))
+			if (!KINDS.some(([, , pattern]) => pattern.test(`1 ${word}`))) times.set(word, (times.get(word) ?? 0) + 1);
+	const [often] = [...times].sort(([, one], [, other]) => other - one);
+	const list = kinds.slice(0, 3).map(([name]) => `Which ${name.replace(/^an? /, '').replace(/s$/, 'se')}s are in it?`);
+	if (often?.[1] > 1) list.push(`What does it say about ${often[0]}?`);
+	return `You can ask for:\n\n${[...list, 'How many words does it have?'].map((each) => `- ${each}`).join('\n')}`;
 }
 
 /** With the numbers of their lines; a line that only stands for layout has none. */

@@ -154,7 +154,7 @@ function questionFor(slot: Slot): string {
 }
 
 /** For a message that fits nothing, or asks what it can do. `said` before it: no answer to a question is told so, once. */
-export function offerText(skills: readonly CatalogSkill[], said: string, isHelp: boolean): string {
+export function offerText(skills: readonly CatalogSkill[], said: string, isHelp: boolean, file?: string): string {
 	if (said.includes(ASKED) && !isHelp) {
 		const takes = offeredIn(said).answers.length > 1 ? 'a number of the list' : 'a value or “ignore it”';
 		return `Demo mode can’t use this as an answer: it understands ${takes}. Ask again with everything in one message, or reply “never mind”.\n\n${CONNECT}`;
@@ -162,7 +162,9 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 	if (skills.length === 0) return [ABOUT, 'Without a skill it can’t answer this.', CONNECT].join('\n\n');
 	const shown = skills.slice(0, MAX_SKILLS);
 	const more = skills.length > MAX_SKILLS ? 'All are listed in **Skills**, where more can be installed. ' : INSTALLING;
-	if (!isHelp) return [`${UNFIT} ${UNABLE} ${NEXT}`, '- What can you do?', more + CONNECT].join('\n\n');
+	const asks = [...(file === undefined ? [] : [`What can I ask about ${file}?`]), 'What can you do?'];
+	const asked = asks.map((text) => `- ${text}`).join('\n');
+	if (!isHelp) return [`${UNFIT} ${UNABLE} ${NEXT}`, asked, more + CONNECT].join('\n\n');
 	const listed = shown.map(({ name, description }) => {
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;

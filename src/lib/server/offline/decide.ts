@@ -196,7 +196,7 @@ export function decide(request: ModelRequest): Decision {
 	const isList = offeredIn(reply).answers.length > 1;
 	const isNew = isQuestion(text) || isWishForChange(text) || (isList && words.length > MAX_CHOICE);
 	const replied = isNew ? '' : reply;
-	const offer = () => offerText(named.length > 0 ? named : skills, replied, isHelp);
+	const offer = () => offerText(named.length > 0 ? named : skills, replied, isHelp, file);
 	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
 	return say([unread, answer].filter(Boolean).join('\n\n'));
 }
@@ -220,7 +220,7 @@ function withoutUnmet(report: string, request: ModelRequest, history: History): 
 	const unmet = offeredIn(report).answers.filter((text) => {
 		const told = history.turns.map((turn, at, { length }) => (at === length - 1 ? { ...turn, reply: report } : turn));
 		const turns = [...told, { text, attached: [], reply: '' }];
-		return nextStep(request, { ...history, turns })?.kind !== 'call';
+		return nextStep(request, { ...history, turns, calls: [] })?.kind !== 'call';
 	});
 	const kept = unmet.reduce((text, question) => text.replace(`\n- ${question}`, ''), report);
 	return kept.replace(new RegExp(`${NEXT}\\n(?!\\n- )\\s*`), '').trimEnd() || report;
@@ -335,7 +335,7 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 	const meant = fileMeant(message, brought);
 	const files = meant === undefined ? brought : [meant];
 	const isOf = (word: Word) => isFiller(word) || isFileNoun(word.lower) || brought.includes(word.text);
-	if (brought.length > 1 && said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
+	if (said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
 		const steps = files.map((file) => {
 			const step = described(scene, file);
 			return plannedIn(step) ? step : (questionsTo(scene, [file], message.text)[0] ?? null);
@@ -465,8 +465,11 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	const isListed =
 		asking?.kind === 'call' && [...(asking.used?.filled.values.keys() ?? [])].some(({ flag }) => flag === QUESTIONS);
 	const questions = isListed ? asking : null;
-	if (isHelp && questions) return questions;
+	// A script that only answers questions says itself what can be asked.
+	const begin = first?.kind === 'call' ? null : (questionsTo(scene, [file], `Summarise ${file}`)[0] ?? null);
+	if (isHelp && (questions ?? begin)) return questions ?? begin;
 	add(`Summarise ${file}`, first);
+	add(`Show how ${file} begins`, begin);
 	for (const text of ownOffer({ ...history, turns: [...told] })) add(text, planned(text));
 	if (works.size < 2) add(`What can I ask about ${file}?`, questions);
 	for (const action of actionsOf(known, about, request.tools))
@@ -788,7 +791,8 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 		[said[at - 1], said[at + 1]].some((word) => word !== undefined && texts.some((text) => word.text.includes(text)));
 	const options = [...filled.values].filter(
 		([{ flag }, texts]) =>
-			flag !== null && stems.some((word, at) => tokenizeName(flag).includes(word) && isBeside(at, texts))
+			flag !== null &&
+			said.some(({ text, stem }, at) => text === flag || (tokenizeName(flag).includes(stem) && isBeside(at, texts)))
 	).length;
 	// Of equals the one that speaks of more words comes first.
 	const known = framing(message).filter((word) => knows(action, word)).length;

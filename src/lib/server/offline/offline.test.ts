@@ -1331,6 +1331,34 @@ describe('F9: files', () => {
 		expect(calls.at(-1)).toEqual(['sum.mjs', 'mine.csv', '--question', `${first.text}\nfor people with a car only`]);
 	});
 
+	test('F9: “make it …”, “sort them”, “as a pie” and what is said of “them” go on with what was asked', async () => {
+		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout: 'food' }) };
+		const first = { text: 'Draw the total per month', attached: ['mine.csv'] };
+		for (const text of [
+			'Make it by town instead',
+			'Sort them by fee',
+			'as a pie',
+			'per town?',
+			'how old are they?',
+			'which is the biggest?'
+		])
+			expect((await talk(setting, first, text)).calls.at(-1)).toEqual([
+				'sum.mjs',
+				'mine.csv',
+				'--question',
+				`${first.text}\n${text}`
+			]);
+		expect((await talk(setting, first, 'Make a poem of it')).calls).toHaveLength(1);
+	});
+
+	test('F9: of a text that nothing sums up, the script that answers questions is asked; what is refused offers the file’s questions', async () => {
+		const setting: Setting = { skills: { quoting }, answer: () => ({ ok: true, stdout: 'It begins: …' }) };
+		for (const text of ['Summarise this', 'What can you do with this?', 'What can I ask about trip.txt?'])
+			expect((await talk(setting, { text, attached: ['trip.txt'] })).calls).toHaveLength(1);
+		const { texts } = await talk(setting, { text: 'Write me a poem', attached: ['trip.txt'] });
+		expect(offeredIn(texts[0]!).answers).toEqual(['What can I ask about trip.txt?', 'What can you do?']);
+	});
+
 	test('F9: an answer has a text, also where nothing that a script offers can be asked', async () => {
 		const stdout = 'You can ask for:\n\n- a poem';
 		const grouping = { ...sheet, body: '```\nsum.mjs FILE [--group-by COLUMN]\n```' };
