@@ -142,19 +142,21 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 			return said([`**${numbers.count.toLocaleString('en-US')}** ${noun} have ${cell(columns[value].name)}${of}.`]);
 		const mark = measure === 'median' && columns[value].isSampled ? '≈' : '';
 		const number = measure === 'median' ? quantile(columns[value].sortedValues(), 0.5) : statOf(numbers, measure);
-		const wholeSum = (all ?? analysis).columns[value].numbers;
+		const { sum, below, min } = (all ?? analysis).columns[value].numbers;
+		const whole = { out: subtract(ZERO, below), in: subtract(sum, below) }[flow] ?? sum;
 		const isPart =
-			table.only && measure === 'sum' && compare(wholeSum.min, ZERO) >= 0 && compare(wholeSum.sum, ZERO) > 0;
+			table.only &&
+			measure === 'sum' &&
+			(flow ? conditions.length > 0 : compare(min, ZERO) >= 0) &&
+			compare(whole, ZERO) > 0;
 		if (isPart && wanted.isShare)
-			return said([
-				`**${share(number, wholeSum.sum)}** of the ${nameOf('sum')} is${scope} (${shown(number)} of ${shown(wholeSum.sum)}).`
-			]);
+			return said([`**${share(number, whole)}** of the ${nameOf('sum')} is${scope} (${shown(number)} of ${shown(whole)}).`]);
 		const { limit } = wanted;
 		const verdict = limit ? (isWithin(compare(number, limit.number), limit.sign) ? 'Yes: the' : 'No: the') : 'The';
 		// Where all are the same, it's no average.
 		const isSame = measure !== 'sum' && compare(numbers.min, numbers.max) === 0;
 		const more = numbers.count > 1 && !isSame ? `${numbers.count.toLocaleString('en-US')} values: ${others.join(', ')}.` : '';
-		const part = isPart ? ` That is ${share(number, wholeSum.sum)} of all.` : '';
+		const part = isPart ? ` That is ${share(number, whole)} of all${flow ? ` ${FLOWS[flow].all}` : ''}.` : '';
 		const named = isSame ? thingOf(value) : nameOf(measure);
 		return said([`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`], (more + part).trim());
 	}
@@ -273,6 +275,8 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		});
 		if (isOfKinds) {
 			const names = sizes.length > MOST_NAMED ? '' : `: ${inWords(sizes.map(({ key }) => keyText(key)))}`;
+			if (columns[by[0]].type === 'date')
+				return [`${table.only ? `**${sizes.length}** ${sizes.length === 1 ? 'day' : 'days'} ${having(sizes.length)}` : `There are **${sizes.length}** different days`}${names}.`];
 			return [`There are **${sizes.length}** different values of ${columns[by[0]].name}${scope}${names}.`];
 		}
 		if (sizes.length === 0) return [];

@@ -43,7 +43,7 @@ export class Groups {
 		if (isMissing(text)) return MISSING_KEY;
 		if (!this.#period) return text;
 		const day = parseDate(text);
-		if (!day && this.#period === 'month' && monthNumber(text)) return text;
+		if (!day && ((this.#period === 'month' && monthNumber(text)) || this.#by.length > 1)) return text;
 		if (!day)
 			throw new UsageError(
 				`--period needs dates such as 2025-01-31, but the column "${this.#columns[index].name}" holds "${text}".`

@@ -9,7 +9,7 @@ import { monthNumber, parseNumber } from './values.mjs';
 const MEASURES = [
 	[
 		'count',
-		/\b(how many|number of|count|how often|(most|least) (often|common|frequent(ly)?)|(visit|go to) .{0,20}most)\b/
+		/\b(how many|number of|count|how often|(most|least) (often|common|frequent(ly)?)|(visit|go to) .{0,20}most|have (the )?most of)\b/
 	],
 	['median', /\bmedian\b/],
 	['mean', /\b(average|averages|mean|avg|on average|typical|typically)\b/],
@@ -127,7 +127,9 @@ export function readQuestion(text, table, columns) {
 		.split('\n')
 		.map((line) => line.trim())
 		.filter(Boolean);
-	const read = lines.map((line) => readLine(line, table, columns)).reduce(goOn);
+	const [last, ...earlier] = lines.map((line) => readLine(line, table, columns)).toReversed();
+	// What was refused is gone on with by nothing.
+	const read = [...earlier.toReversed().filter(({ unknown }) => unknown.length === 0), last].reduce(goOn);
 	// Who names some rows and no number wants to see them.
 	const isOfNumber =
 		read.measure ||
@@ -223,6 +225,12 @@ function readLine(line, table, columns) {
 	const isListed = /\b(list|show)\b/.test(said);
 	const compared = isListed || !COMPARING.test(said) ? undefined : conditions.find(({ isSeveral }) => isSeveral);
 	if (compared?.cells && !by.includes(compared.index)) by.unshift(compared.index);
+	// `on how many days …?`, where a day has several rows
+	const isOfDays = date !== undefined && !isDaily && /\bhow many (?:different |various )?days\b(?! (?:since|ago|until|between|left|later))/.test(said);
+	if (isOfDays) {
+		by.unshift(date);
+		sentence.takeAll(/\b(?:how many|days)\b/g);
+	}
 	const isDateNamed = by.includes(date) && named.every(({ index }) => index !== date);
 	const periodNamed = date === undefined || isDateNamed ? undefined : readPeriod(sentence);
 	const period = periodNamed ?? (compared?.months ? comparedPeriod(compared.months) : undefined);
@@ -335,7 +343,8 @@ function readLine(line, table, columns) {
 		}
 	if (limit && (moreLimits.length > 0 || by.length > 0 || !isYesNo)) unknown.push(limit.said);
 	// What would be answered with something else is refused: shares of a part, limits of a sum, both ends, money where there's but a quantity.
-	if (isShare && (conditions.length > 1 || by.length > 0) && conditions.length > 0) unknown.push('percentage');
+	const shared = conditions.filter(({ isOfFlow }) => !isOfFlow);
+	if (isShare && (shared.length > 1 || by.length > 0) && shared.length > 0) unknown.push('percentage');
 	if (by.length > 0 && conditions.some(({ number }) => number) && TOGETHER.test(said)) unknown.push('in total');
 	if (isEnded) unknown.push('both ends at once');
 	// `How much is a ticket?`, `What does one kWh cost?` ask for a price.
@@ -345,7 +354,11 @@ function readLine(line, table, columns) {
 		unknown.push(isOne ? `the price of one ${priced}` : priced);
 	// Of two columns of numbers it divides none by the other.
 	const divisor = named.find(
-		({ index, at }) => by.includes(index) && isAmount(columns[index].name) && columns[index].isNumber && /\b(per|each|every)$/.test(sentence.before(at))
+		({ index, at, text }) =>
+			by.includes(index) &&
+			columns[index].isNumber &&
+			(isAmount(columns[index].name) || text.length + 1 < columns[index].name.length) &&
+			/\b(per|each|every)$/.test(sentence.before(at))
 	);
 	if (divisor) unknown.push(`per ${divisor.text}`);
 	const money = (MONEY.exec(said) ?? TAKING.exec(said)?.slice(1))?.[0];
@@ -373,17 +386,21 @@ function readLine(line, table, columns) {
 		isShare &&
 		by.length === 0 &&
 		!isOfMoney &&
+		!isOut &&
+		!isIn &&
 		(namedNumber === undefined || [...said.matchAll(/\p{L}+/gu)].some(([word]) => ROW_NOUNS.has(stem(word))));
+	// `members per age`: what it is grouped by isn't what is counted.
+	const isOfGroups = by.includes(value);
 	return {
 		conditions,
 		by: [...new Set(by)],
 		period,
-		value,
+		value: isOfGroups ? null : value,
 		date,
 		measure:
 			isOfPeriods || isOfPieces || isOfSum
 				? 'sum'
-				: isOfRows || isOfBeing || (limit === limitsOfRows[0] && limit)
+				: isOfGroups || isOfRows || isOfBeing || (limit === limitsOfRows[0] && limit)
 					? 'count'
 					: (meant ??
 						(isOfEnds
@@ -393,7 +410,7 @@ function readLine(line, table, columns) {
 								: undefined)),
 		end: shownEnd,
 		top,
-		isOfKinds,
+		isOfKinds: isOfKinds || isOfDays,
 		isOfPeriods,
 		isOfMoney: isOfMoney && !isOfBeing,
 		isShare,
@@ -477,6 +494,8 @@ function inOwnWords(line, columns) {
 		return found && others.length === 0 ? (found.name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ') : undefined;
 	};
 	const pieces = only(({ name }) => sortOf(name) === 'pieces');
+	const rain = only(({ name }) => /rain/i.test(name));
+	const others = numbers.flatMap(({ name }) => (/^total$/i.test(name) ? [] : [name.toLowerCase()]));
 	const age = only(({ name }) => /age$/i.test(name));
 	const flow = only((column) => OF_COIN.test(column.name) && hasBothSigns(column));
 	// Of two that are named, one is higher; of all, the highest.
@@ -490,7 +509,11 @@ function inOwnWords(line, columns) {
 				[new RegExp(`\\b(?:${ends[at]})t?est\\b`, 'g'), `${end}est ${own}`],
 				[new RegExp(`\\b(?:${ends[at]})t?er\\b`, 'g'), `${end}${isOfAll ? 'est' : 'er'} ${own}`]
 			]);
-			return [...words, [new RegExp(`\\bhow (?:${ends[0]})\\b|\\b(?:${name})\\b`, 'g'), own]];
+			const howTo = ['high', 'low'].map((end, at) => [
+				new RegExp(`\\bhow (?:${ends[at]})y? (?:did|does|has) it (?:get|got|gotten)\\b`, 'g'),
+				`${end}est ${own}`
+			]);
+			return [...words, ...howTo, [new RegExp(`\\bhow (?:${ends[0]})\\b|\\b(?:${name})\\b`, 'g'), own]];
 		}),
 		...ALIKE.map(([pattern, name]) => [
 			pattern,
@@ -500,7 +523,11 @@ function inOwnWords(line, columns) {
 		[/\bbest[ -]?sellers?\b/g, pieces && kinds && `${kinds} with the highest ${pieces}`],
 		[/\bmost popular\b|\bbest[ -]?selling\b/g, pieces ? `highest ${pieces}` : 'most common'],
 		[/\b(more|less) popular\b/g, pieces && `$1 ${pieces}`],
-		[/\bhow many (units|pieces)\b/g, pieces && `how many ${pieces}`],
+		[/\b(?:units|pieces)\b/g, pieces],
+		// `total quantity`, where another column is called Total.
+		[/\btotal (?:of )?(?:the )?(?=(.+) )/g, (all, rest) => (others.some((name) => rest.startsWith(name)) ? 'sum of ' : all)],
+		[/\bbusiest (\p{L}+)/gu, 'most entries per $1'],
+		[/(?<!how much )\b(?:did|does) it rain\b|\bit rained\b/g, rain && `did it have ${rain} over 0`],
 		[/\bhow many items (?=.*\b(sell|sold|buy|bought|order|ordered)\b)/g, pieces && `how many ${pieces} `],
 		[/\bhow much ((?:is|was|do i have|did i have) left( over)?|did (?:i|we) save)\b/g, flow && `total ${flow}`],
 		[/\bhow (?:much|many) (?:dollars|euros?|pounds|bucks|quid|kroner|francs)\b/g, 'how much money'],
@@ -712,7 +739,10 @@ function readColumns(sentence, columns, named, conditions) {
 		} else if (isOfCell && !isBy && type === 'text' && !/s$/.test(text)) {
 			// Taken below.
 		} else if (missing) {
-			flags.push({ index, sign: '=', cells: MISSING, text: `no ${name}` });
+			// A day without rain has a 0.
+			const isNone = isNumber && columns[index].missing === 0;
+			const none = isNone ? { number: ZERO, text: conditionText(name, '=', '0') } : { cells: MISSING, text: `no ${name}` };
+			flags.push({ index, sign: '=', ...none });
 			sentence.takeAll(/\b(missing|empty|blank|no|without|not known)\b/g);
 		} else if (columns[index].isNumber && A_VALUE.test(sentence.said.slice(at + text.length)) && !BEST.test(before)) {
 			const [all, digits] = A_VALUE.exec(sentence.said.slice(at + text.length));

@@ -56,6 +56,9 @@ const DATA_QUESTION =
 const QUESTION =
 	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about)/i;
 const LOOKING = /^\W*((please|and|can you|could you) )*(find|look for|search for|quote|where)\b/i;
+/** Up to here a question such as these needs no mark at its end. */
+const SHORT_QUESTION = 60;
+const UNMARKED = /^\W*(how much|who|when|where) (is|are|was|were|does|did)\b[^\n]*$/i;
 /** A longer message is more than a question. */
 const MAX_QUESTION = 500;
 
@@ -111,7 +114,8 @@ export function understand(action: Action, message: Message, given: ReadonlyMap<
 /** Of a table a few words ask something; of a text only what is a question. */
 export function isAskedOf(files: readonly string[], text: string): boolean {
 	const isTable = (path: string) => wordsForFile(path).includes('table');
-	return files.length === 0 || files.some(isTable) || isQuestion(text) || LOOKING.test(text);
+	const isShort = text.length <= SHORT_QUESTION && UNMARKED.test(text);
+	return files.length === 0 || files.some(isTable) || isQuestion(text) || isShort || LOOKING.test(text);
 }
 
 /** For a script that reads questions about its file itself (`FILE --question TEXT`), the files with the question; null for others. */
