@@ -9,6 +9,7 @@ import {
 	type History,
 	LOAD_SKILL,
 	type LoadedSkill,
+	type Shelved,
 	USE_SKILL
 } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
@@ -172,9 +173,19 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 
 /** For skills that were meant and can’t be used. */
 export function unusableText(skills: History['unusable']): string {
-	const said = skills.map(unusableLine);
-	const isOff = skills.every(({ why }) => why === 'off');
-	return [...said, `${isOff ? 'Turn it on' : 'Fix it'} in **Skills**, then ask again.`].join('\n\n');
+	const ways = new Set(skills.map(wayBack));
+	return [...skills.map((skill) => unusableLine(skill)), ...ways].join('\n\n');
+}
+
+/** For a message that no skill fits but one that can’t be used. */
+export function shelvedText(skill: Shelved): string {
+	return `${unusableLine(skill, 'would fit, but it’s')} ${wayBack(skill)}`;
+}
+
+function wayBack({ why }: { why: string }): string {
+	if (why.startsWith('not')) return INSTALLING.trim();
+	const verb = why === 'off' ? 'Turn it on' : why.startsWith('broken') ? 'Fix it' : 'Restore it';
+	return `${verb} in **Skills**, then ask again.`;
 }
 
 /** A greeting, where there is a file to ask about. */

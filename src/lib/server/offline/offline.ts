@@ -2,7 +2,11 @@
 import { createHash } from 'node:crypto';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
+import { asObject, parseJson } from '../../shared/json.ts';
+import { UNFIT } from '../../shared/questions.ts';
+import { shelvedText } from './answers.ts';
 import { decide, type Decision } from './decide.ts';
+import { LOAD_SKILL, readHistory } from './history.ts';
 import { shapeText } from './markdown.ts';
 
 /**
@@ -27,12 +31,23 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
 
 function respond(request: ModelRequest): ModelEvent[] {
 	try {
-		return eventsOf(decide(request), request);
+		return eventsOf(withShelved(decide(request), request), request);
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : String(error);
 		const message = `Demo mode couldn't read this request: ${reason}`;
 		return [{ type: 'failed', error: { code: 'provider_error', message }, items: [] }];
 	}
+}
+
+/** Where nothing fits, but would if it could be used: found as if it could. */
+function withShelved(decision: Decision, request: ModelRequest): Decision {
+	if (decision.kind !== 'say' || !decision.text.includes(UNFIT)) return decision;
+	const { shelved } = readHistory(request);
+	const usable = { type: 'message', role: 'user', content: [], told: { skills: shelved } };
+	const { call } = { call: null, ...decide({ ...request, input: [...request.input, usable] }) };
+	const { skill } = asObject(parseJson(call?.name === LOAD_SKILL ? call.arguments : ''));
+	const meant = shelved.find(({ name }) => name === skill);
+	return meant ? { kind: 'say', text: `${shelvedText(meant)}\n\n${decision.text}` } : decision;
 }
 
 function eventsOf(decision: Decision, request: ModelRequest): ModelEvent[] {

@@ -3,12 +3,13 @@ import { MAX_OFFERED, type OfferedSkill, type SkillOffer } from '../../shared/ev
 import { alwaysStub, type HistoryMessage, lookedAtStubs, unloadedStub, withoutSkills } from '../agent/history.ts';
 import type { FunctionTool, Model } from '../agent/model.ts';
 import type { AgentObserver, Toolbox } from '../agent/tool.ts';
-import type { ExplainedSkill } from '../skills/find/skill-index.ts';
+import { createSkillIndex, type ExplainedSkill } from '../skills/find/skill-index.ts';
 import { AUTO_MAX_SKILLS } from '../skills/find/scores.ts';
 import { estimateTokens } from '../../shared/characters.ts';
 import { type Catalog, firstCharacters, tellCatalog } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { SkillSnapshot } from '../skills/registry/registry.ts';
+import { similarNames, unknownIn } from '../skills/registry/references.ts';
 import { ownerOf, type UnusableSkill, unusableIn, viewOf } from '../skills/registry/visibility.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
@@ -48,6 +49,8 @@ export interface TurnSetupParts {
 	}) => BuiltinTools | Promise<BuiltinTools>;
 	/** At most so many skills are described for a question (B8): \`search_skills\` finds the others. */
 	maxSuggested?: () => number;
+	/** Skills that were deleted and can be restored. */
+	trash?: () => Promise<readonly { name: string; skillId: string }[]>;
 	/** Records denied calls. */
 	recorder?: ExecutionRecorder;
 	/** The operator's limit of the context; null: the model's own. */
@@ -74,8 +77,10 @@ export interface TurnSkills {
 	loaded: readonly Skill[];
 	/** Skills that may fit the question and aren't described in `catalog`, best first. */
 	suggested: readonly Pick<Skill, 'name' | 'description'>[];
-	/** Skills that the question names, or that are pinned, and that can’t be used. */
+	/** Skills that the question names, or that are pinned, and that can’t be used; and names that no skill has. */
 	unusable: readonly UnusableSkill[];
+	/** Other skills that can’t be used and may fit the question. */
+	shelved: readonly UnusableSkill[];
 	offer: SkillOffer;
 	/** Removes instructions from the history that were unloaded or are in the system prompt. */
 	historyOf(history: readonly HistoryMessage[]): readonly HistoryMessage[];
@@ -134,7 +139,8 @@ export async function offerTurn(
 	const always = alwaysSkills(usable, { pinned, off, modeOf: modes.modeOf });
 	const section = renderAlways(always, await roomFor(always, { model, cap, signal }));
 	const isUsable = new Set(usable);
-	const ranked = (await skills.rank(snapshot, asked)).filter((skill) => isUsable.has(skill));
+	const fitting = await skills.rank(snapshot, asked);
+	const ranked = fitting.filter((skill) => isUsable.has(skill));
 	// Always-loaded skills first, then the best matches.
 	const best = new Set([...always.map(({ skill }) => skill), ...ranked]);
 	const catalog = tellCatalog(usable, { budgetTokens: CATALOG_TOKENS, namesTokens: NAMES_TOKENS, hasGuidance: true });
@@ -148,12 +154,37 @@ export async function offerTurn(
 	const unloaded = new Map(
 		states.flatMap(({ skill, state, changedAt }) => (state === 'unloaded' ? [[skill, changedAt]] : []))
 	);
+	const all = unusableIn(view, (await parts.trash?.()) ?? [], visibility);
+	const unusable = all.filter(({ name }) => pinned.includes(name) || isNamedIn(named, name));
+	const others = new Map(all.flatMap((each) => (unusable.includes(each) ? [] : [[each.name, each]])));
+	const broken = [...others.values()].filter(({ why }) => why.startsWith('broken')).slice(0, MAX_BROKEN);
+	const fittingBroken = createSkillIndex(broken).rank(asked, MAX_SHELVED);
+	const shelved = [...fitting.filter((skill) => !isUsable.has(skill)), ...fittingBroken.map(({ skill }) => skill)];
+	const unknown = unknownIn(
+		named,
+		[...usable, ...all].map(({ name }) => name),
+		[
+			...usable.map(({ name, description, body }) => `${name} ${description} ${body}`),
+			...(builtins?.tools() ?? []).map(({ name, description }) => `${name.replaceAll('_', ' ')} ${description}`)
+		]
+	).map((name) => {
+		const similar = similarNames(
+			usable.map((skill) => skill.name),
+			name
+		);
+		return {
+			name,
+			description: '',
+			why: `not among your skills${similar.length > 0 ? `. Similar: ${similar.join(', ')}` : ''}`
+		};
+	});
 	const told: TurnSkills = {
 		catalog: catalog.text,
 		always: section.text,
 		loaded: section.inFull.map(({ skill }) => skill),
 		suggested,
-		unusable: unusableIn(view, visibility).filter(({ name }) => pinned.includes(name) || isNamedIn(named, name)),
+		unusable: [...unusable, ...unknown],
+		shelved: shelved.flatMap(({ name }) => others.get(name) ?? []).slice(0, 2 * MAX_SHELVED),
 		offer: offerOf(usable, always, { catalog, section, explained, noted: notedOf(suggested, described) }),
 		historyOf(history) {
 			const lookedAt = lookedAtStubs(history, model.id);
@@ -167,6 +198,9 @@ export async function offerTurn(
 	return { snapshot, builtins, told };
 }
 
+/** So many broken skills are looked through for those that fit. */
+const MAX_BROKEN = 100;
+const MAX_SHELVED = 3;
 /** A skill is named in the first characters of a message; each one that can’t be used is looked for in them. */
 const MAX_NAMING = 5_000;
 
