@@ -562,6 +562,18 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(unusableIn(texts[0]!)).toEqual([{ name: 'word-taly', isUnknown: true, similar: ['word-tally'] }]);
 	});
 
+	test('F9: catalogs are searched only where somebody asks to find or install a skill', async () => {
+		const search = functionTool('search_skill_catalogs', 'Search public catalogs for skills that aren’t installed.', {
+			query: { type: 'string' }
+		});
+		const setting = { skills: BUNDLED, tools: [search] };
+		const ran = async (text: string) => (await talk(setting, text)).calls;
+		expect(await ran('Use the public catalogs search for "apples"')).toEqual([]);
+		expect(await ran('Search the catalogs for skills about "QR codes"')).toEqual([
+			{ search_skill_catalogs: { query: 'QR codes' } }
+		]);
+	});
+
 	test('F9: where nothing fits it names the skill that would, if it were not off or broken; no other', async () => {
 		const tide = { name: 'tide', why: 'off', description: 'Tells the tide times of harbours: high water, low water.' };
 		const torn = { name: 'torn', why: 'broken: its body is missing', description: 'Bakes sourdough bread.' };
