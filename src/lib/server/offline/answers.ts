@@ -177,6 +177,13 @@ export function unusableText(skills: History['unusable']): string {
 	return [...skills.map((skill) => unusableLine(skill)), ...ways].join('\n\n');
 }
 
+/** Instead of an answer that stands above, with what it offers. */
+export function sameText(answer: string): string {
+	const { answers } = offeredIn(answer);
+	const offer = answers.length > 0 ? [NEXT, answers.map((text) => `- ${text}`).join('\n')] : [];
+	return ['The answer is the one above. Demo mode can’t say more about it.', ...offer, CONNECT].join('\n\n');
+}
+
 /** For a message that no skill fits but one that can’t be used. */
 export function shelvedText(skill: Shelved): string {
 	return `${unusableLine(skill, 'would fit, but it’s')} ${wayBack(skill)}`;

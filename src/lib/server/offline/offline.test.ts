@@ -591,6 +591,21 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(fits.texts[0]).not.toContain('tide');
 	});
 
+	test('F9: what has the same long answer as the message before is not told all of it again, unless that was asked again', async () => {
+		const stdout = `The total is 17.\n\nYou can ask for:\n\n- average amount\n\n${'Rows and rows. '.repeat(20)}`;
+		const setting = { skills: BUNDLED, answer: () => ({ ...DONE, stdout }) };
+		const file = { text: 'Summarise this', attached: ['members.csv'] };
+		const { texts } = await talk(setting, file, 'What are these?', 'Summarise this');
+		expect(texts[0]).toContain('The total is 17.');
+		expect(texts[1]).toBe(
+			'The answer is the one above. Demo mode can’t say more about it.\n\nYou can ask for:\n\n- average amount\n\nFor real answers, connect a model in **Settings**.'
+		);
+		expect(texts[2]).toBe(texts[0]);
+		expect((await talk(setting, file, 'Summarise this')).texts[1]).toContain('The total is 17.');
+		const short = { skills: BUNDLED, answer: () => ({ ...DONE, stdout: '3 rows.' }) };
+		expect((await talk(short, file, 'What are these?')).texts).toEqual(['3 rows.', '3 rows.']);
+	});
+
 	test('F9: a greeting runs nothing, with a file either', async () => {
 		const first = await talk({ skills: BUNDLED }, { text: 'hello', attached: ['members.csv'] });
 		expect(first).toMatchObject({ calls: [], loaded: [] });

@@ -3,11 +3,14 @@ import { createHash } from 'node:crypto';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { asObject, parseJson } from '../../shared/json.ts';
-import { UNFIT } from '../../shared/questions.ts';
-import { shelvedText } from './answers.ts';
+import { isUnanswered, UNFIT } from '../../shared/questions.ts';
+import { sameText, shelvedText } from './answers.ts';
 import { decide, type Decision } from './decide.ts';
-import { LOAD_SKILL, readHistory } from './history.ts';
+import { type History, LOAD_SKILL, readHistory } from './history.ts';
 import { shapeText } from './markdown.ts';
+
+/** A shorter answer may as well be told twice. */
+const SHORT_ANSWER = 200;
 
 /**
  * A model that is no language model, and says so in each answer. Deterministic and without state: equal requests get
@@ -31,7 +34,9 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
 
 function respond(request: ModelRequest): ModelEvent[] {
 	try {
-		return eventsOf(withShelved(decide(request), request), request);
+		const history = readHistory(request);
+		const decision = withoutRepeat(withShelved(decide(request), request, history), history);
+		return eventsOf(decision, request);
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : String(error);
 		const message = `Demo mode couldn't read this request: ${reason}`;
@@ -40,14 +45,25 @@ function respond(request: ModelRequest): ModelEvent[] {
 }
 
 /** Where nothing fits, but would if it could be used: found as if it could. */
-function withShelved(decision: Decision, request: ModelRequest): Decision {
+function withShelved(decision: Decision, request: ModelRequest, { shelved }: History): Decision {
 	if (decision.kind !== 'say' || !decision.text.includes(UNFIT)) return decision;
-	const { shelved } = readHistory(request);
 	const usable = { type: 'message', role: 'user', content: [], told: { skills: shelved } };
 	const { call } = { call: null, ...decide({ ...request, input: [...request.input, usable] }) };
 	const { skill } = asObject(parseJson(call?.name === LOAD_SKILL ? call.arguments : ''));
 	const meant = shelved.find(({ name }) => name === skill);
 	return meant ? { kind: 'say', text: `${shelvedText(meant)}\n\n${decision.text}` } : decision;
+}
+
+/** To another question the same long answer once more tells nothing. */
+function withoutRepeat(decision: Decision, { turns: all }: History): Decision {
+	const [before, asked] = all.slice(-2);
+	const isRepeat =
+		decision.kind === 'say' &&
+		decision.text.length > SHORT_ANSWER &&
+		decision.text === before?.reply &&
+		before.text !== asked?.text &&
+		!isUnanswered(decision.text);
+	return isRepeat ? { kind: 'say', text: sameText(decision.text) } : decision;
 }
 
 function eventsOf(decision: Decision, request: ModelRequest): ModelEvent[] {
