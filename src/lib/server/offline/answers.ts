@@ -173,8 +173,14 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 
 /** For skills that were meant and can’t be used. */
 export function unusableText(skills: History['unusable']): string {
-	const ways = new Set(skills.map(wayBack));
-	return [...skills.map((skill) => unusableLine(skill)), ...ways].join('\n\n');
+	const groups = [...Map.groupBy(skills, wayBack)];
+	return groups.flatMap(([way, group]) => [...group.map((skill) => unusableLine(skill)), way]).join('\n\n');
+}
+
+/** For a message that wants a skill changed: `on`, `off` or null, to delete it. */
+export function changeText(name: string, to: string | null): string {
+	const verb = to === null ? 'delete it' : `turn it ${to}`;
+	return `Demo mode can’t change skills. To ${verb}, open **${name}** in **Skills**.`;
 }
 
 /** Instead of an answer that stands above, with what it offers. */

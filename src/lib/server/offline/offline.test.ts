@@ -549,6 +549,10 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const off = await talk({ skills: BUNDLED, unusable: [{ name: 'word-tally', why: 'off' }] }, 'Use word tally');
 		expect(off.texts[0]).toContain('**word-tally** is off.\n\nTurn it on in **Skills**');
 		const trashed = await talk({ unusable: [{ name: 'old', why: 'in the Trash' }] }, 'Use old for "a b"');
+		const both = ['off', 'in the Trash', 'off'].map((why, at) => ({ name: `s-${at}`, why }));
+		expect((await talk({ unusable: both }, 'Use s-0, s-1 and s-2')).texts[0]).toMatch(
+			/^\*\*s-0.*off\.\n\n\*\*s-2.*off\.\n\nTurn it on .*\n\n\*\*s-1.*Trash\.\n\nRestore it .*$/
+		);
 		expect(trashed.texts[0]).toBe('**old** is in the Trash.\n\nRestore it in **Skills**, then ask again.');
 	});
 
@@ -604,6 +608,17 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect((await talk(setting, file, 'Summarise this')).texts[1]).toContain('The total is 17.');
 		const short = { skills: BUNDLED, answer: () => ({ ...DONE, stdout: '3 rows.' }) };
 		expect((await talk(short, file, 'What are these?')).texts).toEqual(['3 rows.', '3 rows.']);
+	});
+
+	test.each([
+		['turn count-words off', 'To turn it off, open **count-words**'],
+		['Please disable the pdf skill', 'To turn it off, open **pdf**'],
+		['switch on weather.', 'To turn it on, open **weather**'],
+		['delete count-words', 'To delete it, open **count-words**']
+	])('F9: what is wanted of skills themselves runs none: %s', async (text, said) => {
+		const { calls, loaded, texts } = await talk({ skills: BUNDLED }, text);
+		expect([calls, loaded]).toEqual([[], []]);
+		expect(texts[0]).toContain(said);
 	});
 
 	test('F9: a greeting runs nothing, with a file either', async () => {

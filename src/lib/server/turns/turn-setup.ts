@@ -169,7 +169,7 @@ export async function offerTurn(
 		]
 	).map((name) => {
 		const similar = similarNames(
-			usable.map((skill) => skill.name),
+			[...usable, ...all].map((skill) => skill.name),
 			name
 		);
 		return {
