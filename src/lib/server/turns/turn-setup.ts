@@ -3,13 +3,12 @@ import { MAX_OFFERED, type OfferedSkill, type SkillOffer } from '../../shared/ev
 import { alwaysStub, type HistoryMessage, lookedAtStubs, unloadedStub, withoutSkills } from '../agent/history.ts';
 import type { FunctionTool, Model } from '../agent/model.ts';
 import type { AgentObserver, Toolbox } from '../agent/tool.ts';
-import { createSkillIndex, type ExplainedSkill } from '../skills/find/skill-index.ts';
+import type { ExplainedSkill } from '../skills/find/skill-index.ts';
 import { AUTO_MAX_SKILLS } from '../skills/find/scores.ts';
 import { estimateTokens } from '../../shared/characters.ts';
 import { type Catalog, firstCharacters, tellCatalog } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { SkillSnapshot } from '../skills/registry/registry.ts';
-import { similarNames, unknownIn } from '../skills/registry/references.ts';
 import { ownerOf, type UnusableSkill, unusableIn, viewOf } from '../skills/registry/visibility.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
@@ -28,6 +27,7 @@ import {
 import type { SkillPolicy } from './run-request.ts';
 import type { Ask, Sampler } from './questions.ts';
 import { type BuiltinTools, createSkillToolbox } from './toolbox.ts';
+import { unusableFor } from './unusable.ts';
 
 export interface TurnSetupParts {
 	skills: SkillsProvider;
@@ -132,7 +132,6 @@ export async function offerTurn(
 	});
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
 	const view = viewOf(snapshot, visibility);
-	const named = asked.slice(0, MAX_NAMING);
 	const { library, off } = view;
 	const usable = library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
@@ -154,37 +153,19 @@ export async function offerTurn(
 	const unloaded = new Map(
 		states.flatMap(({ skill, state, changedAt }) => (state === 'unloaded' ? [[skill, changedAt]] : []))
 	);
-	const all = unusableIn(view, (await parts.trash?.()) ?? [], visibility);
-	const unusable = all.filter(({ name }) => pinned.includes(name) || isNamedIn(named, name));
-	const others = new Map(all.flatMap((each) => (unusable.includes(each) ? [] : [[each.name, each]])));
-	const broken = [...others.values()].filter(({ why }) => why.startsWith('broken')).slice(0, MAX_BROKEN);
-	const fittingBroken = createSkillIndex(broken).rank(asked, MAX_SHELVED);
-	const shelved = [...fitting.filter((skill) => !isUsable.has(skill)), ...fittingBroken.map(({ skill }) => skill)];
-	const unknown = unknownIn(
-		named,
-		[...usable, ...all].map(({ name }) => name),
-		[
-			...usable.map(({ name, description, body }) => `${name} ${description} ${body}`),
-			...(builtins?.tools() ?? []).map(({ name, description }) => `${name.replaceAll('_', ' ')} ${description}`)
-		]
-	).map((name) => {
-		const similar = similarNames(
-			[...usable, ...all].map((skill) => skill.name),
-			name
-		);
-		return {
-			name,
-			description: '',
-			why: `not among your skills${similar.length > 0 ? `. Similar: ${similar.join(', ')}` : ''}`
-		};
+	const { unusable, shelved } = unusableFor(asked, view, {
+		all: unusableIn(view, (await parts.trash?.()) ?? [], visibility),
+		pinned,
+		fitting,
+		tools: builtins?.tools() ?? []
 	});
 	const told: TurnSkills = {
 		catalog: catalog.text,
 		always: section.text,
 		loaded: section.inFull.map(({ skill }) => skill),
 		suggested,
-		unusable: [...unusable, ...unknown],
-		shelved: shelved.flatMap(({ name }) => others.get(name) ?? []).slice(0, 2 * MAX_SHELVED),
+		unusable,
+		shelved,
 		offer: offerOf(usable, always, { catalog, section, explained, noted: notedOf(suggested, described) }),
 		historyOf(history) {
 			const lookedAt = lookedAtStubs(history, model.id);
@@ -196,19 +177,6 @@ export async function offerTurn(
 		}
 	};
 	return { snapshot, builtins, told };
-}
-
-/** So many broken skills are looked through for those that fit. */
-const MAX_BROKEN = 100;
-const MAX_SHELVED = 3;
-/** A skill is named in the first characters of a message; each one that can’t be used is looked for in them. */
-const MAX_NAMING = 5_000;
-
-/** With blanks for its hyphens, too. A name of one word is a word as any other: quoted, or after “use”, it’s the skill’s. */
-function isNamedIn(text: string, name: string): boolean {
-	const words = name.replace(/[^\w-]/g, '\\$&').replaceAll('-', '[- ]');
-	const whole = name.includes('-') ? words : `(?:use |["“\`/])${words}`;
-	return new RegExp(`(?<![\\w-])${whole}(?![\\w-])`, 'i').test(text);
 }
 
 /** Instructions up to this size fit every model, so there's no need to ask for its limit. */

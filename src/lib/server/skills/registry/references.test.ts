@@ -29,7 +29,7 @@ test.each([
 	['use comma-separated values and run the skill', []],
 	['what is a nosuch skill?', []]
 ])('F9: the names that no skill has: %s', (message, unknown) => {
-	expect(unknownIn(message, ['pdf_forms'], ['Draws a chart.', 'Names are in kebab-case.'])).toEqual(unknown);
+	expect(unknownIn(message, ['pdf_forms'], () => ['Draws a chart.', 'Names are in kebab-case.'])).toEqual(unknown);
 });
 
 describe('finding', () => {

@@ -86,12 +86,12 @@ const UNNAMED =
  * Names that a message gives to skills, and that neither a skill of `names` nor a word of `texts` has: what those speak of
  * may be meant.
  */
-export function unknownIn(message: string, names: readonly string[], texts: readonly string[]): string[] {
+export function unknownIn(message: string, names: readonly string[], texts: () => readonly string[]): string[] {
 	const asked = [...message.matchAll(NAMED)].map(([, hyphened, plain]) => hyphened ?? plain ?? '');
 	const isKnown = (name: string) => {
 		const word = new RegExp(`(?<![\\w-])${name.replace(/s$/, '')}s?(?![\\w-])`, 'i');
 		return (
-			UNNAMED.test(name) || isStopWord(name) || [...names.map(normalise), ...texts].some((text) => word.test(text))
+			UNNAMED.test(name) || isStopWord(name) || [...names.map(normalise), ...texts()].some((text) => word.test(text))
 		);
 	};
 	return [...new Set(asked)].slice(0, 3).filter((name) => !isKnown(name));
