@@ -42,6 +42,34 @@ async function paste(
 	}, what);
 }
 
+/** Pastes a file with this text. */
+async function bring(page: Page, name: string, content: string): Promise<void> {
+	await paste(page, { base64: Buffer.from(content).toString('base64'), name, type: 'text/csv' });
+}
+
+test('F5, F7: the same file again is the one that is there; a changed one stands beside it', async ({
+	page,
+	app,
+	model
+}) => {
+	model.push(text('One.'), text('Two.'));
+	await page.goto(app.url);
+	await bring(page, 'hh.csv', 'a,b\n1,2\n');
+	await box(page).fill('one');
+	await box(page).press('Enter');
+	await finish(page, 1);
+	await bring(page, 'hh.csv', 'a,b\n1,2\n');
+	await expect(files(page)).toHaveAttribute('data-path', 'hh.csv');
+	await bring(page, 'hh.csv', 'a,b\n1,3\n');
+	await expect(files(page)).toHaveCount(2);
+	await expect(files(page).last()).toHaveAttribute('data-path', 'hh (2).csv');
+	await box(page).fill('two');
+	await box(page).press('Enter');
+	await finish(page, 2);
+	await bring(page, 'hh.csv', 'a,b\n1,3\n');
+	await expect(files(page)).toHaveAttribute('data-path', 'hh (2).csv');
+});
+
 test('F7: each command of the box does what it says, and nothing of it is sent', async ({ page, app, model }) => {
 	// A long test.
 	test.slow();

@@ -300,6 +300,21 @@ test('F1: a skill that an edit broke goes back to what worked; a guessed descrip
 	await page.getByTestId('doctor-write').click();
 	await expect(page.getByTestId('toast')).toContainText('Check this description');
 	await expect(page).toHaveURL(/\/skills\/edit\/ebb\?file=SKILL\.md&line=3$/);
+	// So does one that names a skill in the Trash, or one that there never was.
+	expect((await page.request.delete(`${app.url}/api/skills/ebb`)).ok()).toBe(true);
+	await page.goto(app.url);
+	await page.getByTestId('composer-input').fill('Use ebb for 09:00');
+	await page.keyboard.press('Enter');
+	await expect(page.getByText('is in the Trash.')).toBeVisible();
+	await page.getByTestId('unusable-skill').click();
+	await page.getByRole('button', { name: 'Restore' }).click();
+	await expect(row(page, 'ebb')).toBeVisible();
+	await page.goto(app.url);
+	await page.getByTestId('composer-input').fill('Use ebb-flow to tell the tide');
+	await page.keyboard.press('Enter');
+	await expect(page.getByTestId('unusable-skill')).toHaveText('Open ebb');
+	await page.getByTestId('install-unknown').click();
+	await expect(page).toHaveURL(/\/skills\/install$/);
 });
 
 test('the Trash leads back to where one came from', async ({ page, app }) => {

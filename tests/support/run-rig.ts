@@ -121,6 +121,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			modes,
 			...(options.builtins ? { builtins: options.builtins } : {}),
 			...(options.maxSuggested ? { maxSuggested: options.maxSuggested } : {}),
+			trash: () => store.skillTrash.list(),
 			approvals: createApprovalPolicy({
 				store,
 				trust,

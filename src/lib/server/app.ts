@@ -225,6 +225,7 @@ async function createParts(
 				mcpServers.tools(offer)
 			]),
 		maxSuggested: () => settings.current().autoMaxSkills,
+		trash: () => store.skillTrash.list(),
 		recorder: parts.recorder,
 		contextTokens: config.contextTokens,
 		observer: telemetry.agent

@@ -52,6 +52,18 @@ describe('F5: versions of a file', () => {
 		expect(await content('a.txt')).toBe('two');
 	});
 
+	test('go along where a chat is branched: what an answer made is shown there as it was, and changes on its own', async () => {
+		await rewrite('a.txt', ['one', 'two']);
+		const [file] = await workspaces.listVersions('c1');
+		await workspaces.copyAll('c1', 'fork', 'm1');
+		const [copied] = await workspaces.listVersions('fork');
+		expect(copied?.versions).toEqual(file?.versions);
+		const { file: old } = await workspaces.read('fork', 'a.txt', file?.versions[0]?.id);
+		expect(await old.readFile('utf8').finally(() => old.close())).toBe('one');
+		await rewrite('a.txt', ['three']);
+		expect((await workspaces.listVersions('fork'))[0]?.versions).toHaveLength(1);
+	});
+
 	test('stay readable after the file has been changed, and go with it', async () => {
 		await rewrite('a.txt', ['one', 'two']);
 		const [old] = (await workspaces.listVersions('c1'))[0]?.versions ?? [];

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { FileVersion } from '../shared/api.ts';
 import { createLines, type Exclusively } from '../shared/in-turn.ts';
 import { parseJson } from '../shared/json.ts';
-import { ignoring, readInPieces, removeFolder } from './foreign-folders.ts';
+import { copyFolder, ignoring, readInPieces, removeFolder } from './foreign-folders.ts';
 
 /** Larger files have no versions. */
 const MAX_FILE_BYTES = 50 * 1024 * 1024;
@@ -134,8 +134,9 @@ export function createWorkspaceVersions(root: string, maxBytes: number, exclusiv
 				const newest = (await readVersions(dir)).get(path)?.at(-1);
 				return openKept(dir, newest?.stamp === stampOf(facts) ? newest.copy : undefined);
 			}),
-		pathsWithCopy: async (name: string): Promise<string[]> =>
-			[...(await inTurn(name, readVersions))].flatMap(([path, versions]) => (versions.at(-1)?.copy ? [path] : [])),
+		/** To a workspace that has none; `keep` tells them from what its files have in them now. */
+		copyAll: (name: string, toName: string): Promise<void> =>
+			inTurn(name, (dir) => copyFolder(dir, join(root, toName), () => undefined)),
 		removeAll: (name: string): Promise<void> => inTurn(name, removeFolder)
 	};
 }

@@ -54,7 +54,7 @@ export interface Workspaces {
 	restore(conversationId: string, path: string): Promise<WorkspaceFile>;
 	removeAll(conversationId: string): Promise<void>;
 	/**
-	 * Copies all files except links, and their copies for models. Leaves nothing after an error. `lastId`: of the messages
+	 * Copies all files except links, with their earlier contents and their copies for models. Leaves nothing after an error. `lastId`: of the messages
 	 * that are copied; a chat's own tools are those that it had then.
 	 * @throws AppError `too_large`, `storage_full`
 	 */
@@ -171,13 +171,6 @@ export function createWorkspaces(
 		const facts = await file.stat().finally(() => file.close());
 		return versions.readCopy(workspaceName(conversationId), { path, facts });
 	};
-	const carryCopies = async (conversationId: string, toConversationId: string): Promise<void> => {
-		for (const path of await versions.pathsWithCopy(workspaceName(conversationId))) {
-			const copy = await readCopy(conversationId, path).catch(ignoreGone);
-			const content = await copy?.file.readFile().finally(() => copy.file.close());
-			if (content) await keepCopy(toConversationId, path, content);
-		}
-	};
 	return {
 		path: rootOf,
 		use: async (conversationId, work) => ({ result: await work(rootOf(conversationId)), unkept: null }),
@@ -261,8 +254,11 @@ export function createWorkspaces(
 			} finally {
 				room.leave();
 			}
-			// Without them, models are sent the files themselves.
-			await carryCopies(conversationId, toConversationId).catch(logged(toConversationId, 'copies for models'));
+			// Without them, old answers show what the files have in them now, and models are sent the files themselves.
+			await versions
+				.copyAll(workspaceName(conversationId), workspaceName(toConversationId))
+				.catch(logged(toConversationId, 'versions of files'));
+			await keepVersions(toConversationId);
 		}
 	};
 }

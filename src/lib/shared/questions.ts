@@ -116,16 +116,24 @@ export function isAskedBack(text: string): boolean {
 /** Opens what Demo mode says where it can do nothing. */
 export const UNFIT = 'No skill clearly fits your message.';
 
-const UNUSABLE = /^\*\*([a-z0-9-]+)\*\* is (?:off|broken)\b.*\.$/gm;
+const UNUSABLE =
+	/^\*\*([a-z0-9-]+)\*\* (?:is|would fit, but it’s) (?:off|broken|in the Trash|(not among your skills)(?:. Similar: (.*))?)\b.*\.$/gm;
 
-/** What Demo mode says of a skill that was meant; `why`: `off`, or `broken: …`. The page makes a link of it. */
-export function unusableLine({ name, why }: { name: string; why: string }): string {
-	return `**${name}** is ${why}.`;
+/**
+ * What Demo mode says of a skill that was meant, or would have fitted; `why`: `off`, `broken: …`, `in the Trash` or `not among
+ * your skills. Similar: …`. The page makes a link of it.
+ */
+export function unusableLine({ name, why }: { name: string; why: string }, verb = 'is'): string {
+	return `**${name}** ${verb} ${why}.`;
 }
 
-/** Names of the skills that were meant and can’t be used. */
-export function unusableIn(text: string): string[] {
-	return [...text.matchAll(UNUSABLE)].map(([, name = '']) => name);
+/** What can’t be used: skills, and names that none has, with skills of similar names. */
+export function unusableIn(text: string): { name: string; isUnknown: boolean; similar: string[] }[] {
+	return [...text.matchAll(UNUSABLE)].map(([, name = '', unknown, similar]) => ({
+		name,
+		isUnknown: unknown !== undefined,
+		similar: similar?.split(', ') ?? []
+	}));
 }
 
 /** Neither does it answer where no skill fits, or the one that was meant can’t be used. */

@@ -39,17 +39,19 @@ test('F7: chips say what is pinned and what is loaded, what it costs, and lead t
 		skill('csv', { tokens: 90 }),
 		skill('gone', { state: 'pinned', tokens: 0, isAvailable: false }),
 		skill('torn', { state: 'pinned', tokens: 0, isAvailable: false, why: 'broken: description is missing' }),
-		skill('report', { lacks: ['charts', 'pdf-tools'] })
+		skill('report', { lacks: ['charts', 'pdf-tools'] }),
+		skill('old', { state: 'pinned', tokens: 0, isAvailable: false, why: 'in the Trash' })
 	]);
 	const chips = screen.getByTestId('skill-chip');
 	await expect.element(chips.nth(0)).toMatchTextContent(/^\s*Pinned\s*pdf\s*1\.2k tokens\s*$/);
 	await expect.element(chips.nth(1)).toMatchTextContent(/^\s*Loaded\s*csv\s*90 tokens\s*$/);
 	await expect.element(chips.nth(2)).toMatchTextContent(/gone\s*unavailable/);
-	await expect.element(screen.getByTestId('chip-unusable')).toHaveTextContent('broken');
-	await expect.element(screen.getByTestId('chip-unusable')).toHaveAttribute('href', '/skills/torn');
+	await expect.element(screen.getByTestId('chip-unusable').first()).toHaveTextContent('broken');
+	await expect.element(screen.getByTestId('chip-unusable').first()).toHaveAttribute('href', '/skills/torn');
 	await expect
-		.element(screen.getByTestId('chip-unusable'))
+		.element(screen.getByTestId('chip-unusable').first())
 		.toHaveAttribute('title', 'This skill is broken: description is missing');
+	await expect.element(screen.getByTestId('chip-unusable').last()).toHaveTextContent('in the Trash');
 	await expect.element(chips.nth(4)).toMatchTextContent(/report\s*needs charts, pdf-tools/);
 	await expect.element(screen.getByTestId('chip-lacks')).toHaveAttribute('href', '/skills/report#overview');
 	await expect.element(screen.getByTestId('skill-chips-total')).toHaveTextContent('2.6k tokens');

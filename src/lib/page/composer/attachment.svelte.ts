@@ -1,8 +1,14 @@
 /** Files that were chosen, dropped or pasted, and adding them to the next message. */
 import type { ChatSession } from '../conversation/session.svelte.ts';
+import type { WorkspaceFile } from '../../shared/api.ts';
+import { fileUrl, openFile, safePath } from '../files/files.ts';
 import type { FolderFile } from '../server.ts';
 import type { Attachment } from './chat-attachment.svelte.ts';
 
+/** Larger files are uploaded again. */
+const MAX_COMPARED = 20_000_000;
+/** What `uniqueNames` appends. */
+const NUMBER = / \(\d+\)(?=(?:\.[^./]{1,11})?$)/;
 /** Never part of a skill, and often large. */
 const LEFT_OUT = /(^|\/)(\.git|node_modules|__pycache__|\.DS_Store)(\/|$)/;
 
@@ -59,20 +65,47 @@ async function entriesOf(reader: FileSystemDirectoryReader): Promise<FileSystemE
 	}
 }
 
-/** Uploads files next to those in the workspace. */
+/** Uploads files next to those in the workspace; one that is there with the same content is used as it is. */
 export async function attachFiles(session: ChatSession, files: readonly FolderFile[]): Promise<void> {
-	if (files.length > 0) session.draft.attach(files, await takenPaths(session));
+	if (files.length === 0) return;
+	const known = await listed(session);
+	const there = await Promise.all(files.map((file) => findSame(session, known, file)));
+	const fresh = files.filter((_, at) => there[at] === undefined);
+	if (fresh.length > 0) session.draft.attach(fresh, takenPaths(session, known));
+	for (const same of there) if (same) session.draft.mention(same.path, same.bytes);
+}
+
+/** Under its name, or the one that it got beside another file of that name. */
+async function findSame(
+	session: ChatSession,
+	known: readonly WorkspaceFile[],
+	{ path, file }: FolderFile
+): Promise<WorkspaceFile | undefined> {
+	const name = safePath(path);
+	const isCalledSo = (there: string) => there === name || there.replace(NUMBER, '') === name;
+	const alike = known.filter(({ path: there, bytes }) => bytes === file.size && isCalledSo(there));
+	if (alike.length === 0 || file.size > MAX_COMPARED) return undefined;
+	const content = new Uint8Array(await file.arrayBuffer());
+	for (const each of alike) {
+		const response = await openFile(fileUrl(session.id, each.path)).catch(() => null);
+		const bytes = new Uint8Array((await response?.arrayBuffer().catch(() => null)) ?? []);
+		if (bytes.length === content.length && bytes.every((byte, at) => byte === content[at])) return each;
+	}
+	return undefined;
 }
 
 /** Attaches a text too long for the box as a file. */
 export async function attachText(session: ChatSession, pasted: string): Promise<void> {
 	const file = new File([pasted], 'Pasted text.txt', { type: 'text/plain' });
-	session.draft.attach([{ path: file.name, file }], await takenPaths(session), { pastedText: pasted });
+	session.draft.attach([{ path: file.name, file }], takenPaths(session, await listed(session)), { pastedText: pasted });
 }
 
-/** Workspace paths that must not be overwritten. */
-async function takenPaths(session: ChatSession): Promise<string[]> {
-	const known = session.phase === 'new' ? [] : await session.client.listFiles(session.id).catch(() => []);
+async function listed(session: ChatSession): Promise<WorkspaceFile[]> {
+	return session.phase === 'new' ? [] : session.client.listFiles(session.id).catch(() => []);
+}
+
+/** Workspace paths that must not be overwritten: earlier messages show what is there. */
+function takenPaths(session: ChatSession, known: readonly WorkspaceFile[]): string[] {
 	const messages = [...session.entries.map(({ message }) => message), ...session.queue.items];
 	return [...known.map(({ path }) => path), ...messages.flatMap(({ files }) => files)];
 }

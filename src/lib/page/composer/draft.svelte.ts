@@ -1,5 +1,5 @@
 /** The draft of a message: text and attachments, stored until sent. */
-import { safeName, uniqueNames } from '../files/files.ts';
+import { safeName, safePath, uniqueNames } from '../files/files.ts';
 import type { ApiError } from '../request.ts';
 import type { Client, FolderFile } from '../server.ts';
 import { readStored, storedKeys, writeStored } from '../ui/clipboard.ts';
@@ -88,7 +88,7 @@ export class Draft {
 		const chosen = files.slice(0, Math.max(0, MAX_FILES - this.attachments.length));
 		this.problem =
 			chosen.length < files.length ? `You can attach up to ${MAX_FILES} files. The rest weren’t added.` : null;
-		const names = chosen.map(({ path }) => path.split('/').map(safeName).join('/'));
+		const names = chosen.map(({ path }) => safePath(path));
 		const paths = uniqueNames(names, [...taken, ...this.attachments.map(({ path }) => path)]);
 		this.#sentAs = null;
 		const added = chosen.map(({ file }, index) => Attachment.of(file, paths[index] ?? safeName(file.name), pastedText));

@@ -160,6 +160,10 @@ export function safeName(name: string): string {
 	return [...stem].slice(0, MAX_NAME - extension.length).join('') + extension;
 }
 
+export function safePath(path: string): string {
+	return path.split('/').map(safeName).join('/');
+}
+
 /** Appends ` (2)`, ` (3)` … to taken names, ignoring case. */
 export function uniqueNames(names: string[], taken: Iterable<string>): string[] {
 	const used = new Set([...taken].map((path) => path.toLowerCase()));

@@ -15,6 +15,8 @@ interface Told {
 	skills?: { name: string; description: string }[];
 	/** Skills that the message means and that can’t be used: told with each such message. */
 	unusable?: readonly { name: string; why: string }[];
+	/** Not told but kept, for Demo mode: skills that may fit this message, if they could be used. */
+	shelved?: readonly { name: string; why: string; description: string }[];
 	/** Not told but kept: calls whose results were left out from here on. */
 	leftOut?: string[];
 	/** Not told but kept: files that a model's server refused. */
@@ -87,10 +89,15 @@ export interface Now {
 	attached?: readonly object[];
 	/** Skills that the message names, or that are pinned, and that can’t be used now. */
 	unusable?: readonly { name: string; why: string }[];
+	/** Others that may fit the question, and that can’t be used now. */
+	shelved?: Told['shelved'];
 }
 
 /** A note of what isn't known yet; null if nothing is new. */
-export function noteOf({ date, files, skills, attached = [], unusable = [] }: Now, known: Known): TurnNote | null {
+export function noteOf(
+	{ date, files, skills, attached = [], unusable = [], shelved = [] }: Now,
+	known: Known
+): TurnNote | null {
 	const day = dayOf(date);
 	const there = new Set(files.map(({ path }) => path));
 	const shown = files.slice(0, MAX_FILES);
@@ -103,11 +110,12 @@ export function noteOf({ date, files, skills, attached = [], unusable = [] }: No
 		skills: skills
 			.filter(({ name, description }) => known.skills.get(name) !== description)
 			.map(({ name, description }) => ({ name, description })),
-		...(unusable.length > 0 && { unusable })
+		...(unusable.length > 0 && { unusable: unusable.map(({ name, why }) => ({ name, why })) }),
+		...(shelved.length > 0 && { shelved })
 	};
 	const text = render(told, files.length - shown.length);
 	const content = [...(text === '' ? [] : [{ type: 'input_text', text }]), ...attached];
-	return content.length === 0 ? null : { type: 'message', role: 'user', content, told };
+	return content.length === 0 && shelved.length === 0 ? null : { type: 'message', role: 'user', content, told };
 }
 
 function render({ date, files = [], skills = [], unusable = [] }: Told, moreFiles: number): string {

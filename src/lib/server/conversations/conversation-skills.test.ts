@@ -7,6 +7,7 @@ import type { RunContext, RunEvent } from '../../shared/events.ts';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import { ASKED } from '../../shared/questions.ts';
 import { alwaysStub, unloadedStub } from '../agent/history.ts';
+import { isNote } from '../agent/turn-note.ts';
 import { listConversationSkills, setConversationSkill } from './conversation-skills.ts';
 import { forkConversation } from './conversations.ts';
 
@@ -109,6 +110,33 @@ describe('F7: a pinned skill', () => {
 		await rig.run('three');
 		expect(prompt(3)).not.toMatch(/Mind the commas|Always whisper|always with you/);
 		expect((await list()).data.map(({ isAvailable }) => isAvailable)).toEqual([false, false]);
+	});
+
+	test('in the Trash is said to be there, as one that a message names; a name that no skill has is told, too', async () => {
+		await start([text('One.'), text('Two.')]);
+		await rig.run('one', { pins: ['pdf'] });
+		await rm(join(rig.root, 'skills/pdf'), { recursive: true });
+		await rig.skills.reload();
+		const [path, stored] = [join(rig.root, 'skills/pdf'), join(rig.root, 'trash/1')];
+		const trashed = { id: '1', skillId: 'skills/pdf', name: 'pdf', version: null, path, stored, installId: null };
+		await rig.store.skillTrash.add({ ...trashed, removedAt: new Date().toISOString() });
+		expect((await list()).data).toMatchObject([{ name: 'pdf', isAvailable: false, why: 'in the Trash' }]);
+		await rig.run('Use csv-tools to read it');
+		const told = JSON.stringify(rig.server.requests[1]!.body.input);
+		expect(told).toContain('- pdf is in the Trash');
+		expect(told).toContain('- csv-tools is not among your skills. Similar: csv');
+	});
+
+	test('that would fit and is off is no text for a model, and is kept for Demo mode', async () => {
+		await start([text('One.')]);
+		const pdf = rig.skills.registry.snapshot().skills.find(({ name }) => name === 'pdf')!;
+		await rig.modes.setMode(pdf, 'off');
+		await rig.run('Fill in these PDF forms');
+		const items = (await rig.store.messages.listForModel('c')).flatMap((each) => each.items ?? []);
+		expect(JSON.stringify(rig.server.requests[0]!.body.input)).not.toContain('Fills PDF forms');
+		expect(items.filter(isNote).flatMap(({ told }) => told.shelved ?? [])).toEqual([
+			{ name: 'pdf', description: 'Fills PDF forms.', why: 'off' }
+		]);
 	});
 
 	test('is only named where it is longer than a third of what the model takes', async () => {

@@ -17,7 +17,7 @@ import { skillOffer } from '../../shared/message-schema.ts';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
 
 interface Parts {
-	store: Pick<Store, 'conversations' | 'conversationSkills' | 'messages'>;
+	store: Pick<Store, 'conversations' | 'conversationSkills' | 'messages' | 'skillTrash'>;
 	runner: Pick<Runner, 'current'>;
 	skills: { registry: Pick<SkillsProvider['registry'], 'snapshot'> };
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
@@ -36,7 +36,7 @@ export async function listConversationSkills(parts: Parts, id: string): Promise<
 	const snapshot = skills.registry.snapshot();
 	const view = viewOf(snapshot, modes);
 	const { library, off } = view;
-	const reasons = new Map(unusableIn(view).map(({ name, why }) => [name, why]));
+	const reasons = new Map(unusableIn(view, await store.skillTrash.list()).map(({ name, why }) => [name, why]));
 	const usable = library.skills;
 	const listed = [...usable, ...snapshot.skills, ...snapshot.broken];
 

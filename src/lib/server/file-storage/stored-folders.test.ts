@@ -423,7 +423,7 @@ test('F5: a local folder that somebody removed comes back, instead of being dele
 	expect(await names(other.dir)).toEqual(['a (2).txt', 'a.txt']);
 });
 
-test('F5: uploads, versions, deletions and restored files are the same on both servers', async () => {
+test('F5: uploads, versions, deletions, restored files and branches are the same on both servers', async () => {
 	const [one, other] = [serverOf('one'), serverOf('other')];
 	await one.workspaces.write('chat', 'a.txt', new Blob(['first']).stream());
 	await one.workspaces.keepVersions('chat');
@@ -440,4 +440,6 @@ test('F5: uploads, versions, deletions and restored files are the same on both s
 	expect((await other.workspaces.list('chat')).map(({ path, bytes }) => [path, bytes])).toEqual([['a.txt', 6]]);
 	await other.workspaces.copyAll('chat', 'fork', 'm1');
 	expect((await one.workspaces.list('fork')).map(({ path }) => path)).toEqual(['a.txt']);
+	const { file: copied } = await one.workspaces.read('fork', 'a.txt', earlier?.id);
+	expect(await copied.readFile('utf8').finally(() => copied.close())).toBe('first');
 });

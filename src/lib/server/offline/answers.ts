@@ -9,6 +9,7 @@ import {
 	type History,
 	LOAD_SKILL,
 	type LoadedSkill,
+	type Shelved,
 	USE_SKILL
 } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
@@ -174,9 +175,32 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 
 /** For skills that were meant and can’t be used. */
 export function unusableText(skills: History['unusable']): string {
-	const said = skills.map(unusableLine);
-	const isOff = skills.every(({ why }) => why === 'off');
-	return [...said, `${isOff ? 'Turn it on' : 'Fix it'} in **Skills**, then ask again.`].join('\n\n');
+	const groups = [...Map.groupBy(skills, wayBack)];
+	return groups.flatMap(([way, group]) => [...group.map((skill) => unusableLine(skill)), way]).join('\n\n');
+}
+
+/** For a message that wants a skill changed: `on`, `off` or null, to delete it. */
+export function changeText(name: string, to: string | null): string {
+	const verb = to === null ? 'delete it' : `turn it ${to}`;
+	return `Demo mode can’t change skills. To ${verb}, open **${name}** in **Skills**.`;
+}
+
+/** Instead of an answer that stands above, with what it offers. */
+export function sameText(answer: string): string {
+	const { answers } = offeredIn(answer);
+	const offer = answers.length > 0 ? [NEXT, answers.map((text) => `- ${text}`).join('\n')] : [];
+	return ['The answer is the one above. Demo mode can’t say more about it.', ...offer, CONNECT].join('\n\n');
+}
+
+/** For a message that no skill fits but one that can’t be used. */
+export function shelvedText(skill: Shelved): string {
+	return `${unusableLine(skill, 'would fit, but it’s')} ${wayBack(skill)}`;
+}
+
+function wayBack({ why }: { why: string }): string {
+	if (why.startsWith('not')) return INSTALLING.trim();
+	const verb = why === 'off' ? 'Turn it on' : why.startsWith('broken') ? 'Fix it' : 'Restore it';
+	return `${verb} in **Skills**, then ask again.`;
 }
 
 /** A greeting, where there is a file to ask about. */

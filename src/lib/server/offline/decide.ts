@@ -1,5 +1,5 @@
 /** Decides what demo mode does next: call something, ask something, or tell how it went. Pure. */
-import { builtinNameOf, DRAFT_TOOL } from '../../shared/names.ts';
+import { builtinNameOf, DRAFT_TOOL, SKILL_REQUEST_TOOLS } from '../../shared/names.ts';
 import { insteadText, isAsking, NEXT, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
@@ -95,6 +95,8 @@ const FOLLOWING = new RegExp(
 /** Ends a question without an answer to it. */
 const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
+/** Asks for a skill that isn’t there yet: for nothing else catalogs are searched. */
+const FINDING = /\b(find|search|look|browse|install|get|add|download)\b.*\b(skills?|catalogs?)\b/i;
 const GREETING = /^\W*(hi|hello|hey)( there)?\W*$/i;
 const THANKS =
 	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much)?|great|nice|cool|perfect|well done)\W*$/i;
@@ -237,7 +239,9 @@ function nextStep(request: ModelRequest, history: History, links = 0): Step | nu
 	const isOwn = ({ name }: FunctionTool) => !SKILL_TOOLS.has(name) && !skillTools.has(name) && isMeant(name);
 	// A chat that has only begun is nothing to make a skill of.
 	const isEarly = ({ name }: FunctionTool) => name === DRAFT_TOOL && turns.length < 2;
-	const tools = request.tools.filter((tool) => isOwn(tool) && !isFed(tool) && !isEarly(tool));
+	const isSought = ({ name }: FunctionTool) =>
+		SKILL_REQUEST_TOOLS.every((tool) => tool !== name) || FINDING.test(turns.at(-1)?.text ?? '');
+	const tools = request.tools.filter((tool) => isOwn(tool) && !isFed(tool) && !isEarly(tool) && isSought(tool));
 	const [only, ...others] = history.pinned;
 	const fallback = others.length > 0 ? undefined : only;
 	let start = turns.length - 1;

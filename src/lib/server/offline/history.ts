@@ -35,6 +35,8 @@ export interface LoadedSkill {
 
 export type CatalogSkill = Pick<LoadedSkill, 'name'> & { description: string };
 
+export type Shelved = CatalogSkill & { why: string };
+
 export interface History {
 	/** Oldest first; empty when nobody has asked anything. */
 	turns: Turn[];
@@ -48,6 +50,8 @@ export interface History {
 	skills: CatalogSkill[];
 	/** Those that the last message means and that can’t be used. */
 	unusable: readonly { name: string; why: string }[];
+	/** Others that may fit it, if they could be used. */
+	shelved: readonly Shelved[];
 	/** Paths in the conversation's working directory. */
 	workspace: string[];
 }
@@ -88,8 +92,19 @@ export function readHistory({ instructions, input, tools }: ModelRequest): Histo
 	}
 	const skills = readCatalog(prompt, tools, known.skills);
 	const workspace = [...known.files.keys()];
-	const unusable = items.slice(lastAsked + 1).flatMap((item) => (isNote(item) ? (item.told.unusable ?? []) : []));
-	return { turns, calls, unusable, pinned: new Set(pinned.map(({ name }) => name)), loaded, skills, workspace };
+	const notes = items.slice(lastAsked + 1).filter(isNote);
+	const unusable = notes.flatMap(({ told }) => told.unusable ?? []);
+	const shelved = notes.flatMap(({ told }) => told.shelved ?? []);
+	return {
+		turns,
+		calls,
+		unusable,
+		shelved,
+		pinned: new Set(pinned.map(({ name }) => name)),
+		loaded,
+		skills,
+		workspace
+	};
 }
 
 /** The names that the skill's tools may be called by; the longer one is used where another skill has the short one (D17). */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GO_ON } from '../agent/history.ts';
 import { DRAFT_TOOL } from '../../shared/names.ts';
-import { ASKED, offeredIn } from '../../shared/questions.ts';
+import { ASKED, offeredIn, unusableIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import { createOfflineModel } from './offline.ts';
@@ -25,6 +25,8 @@ interface Setting {
 	workspace?: string[];
 	/** Skills that the messages mean and that can’t be used. */
 	unusable?: { name: string; why: string }[];
+	/** Others that can’t be used. */
+	shelved?: { name: string; why: string; description: string }[];
 	tools?: FunctionTool[];
 	/** The output of a script or tool. Default: a script that printed `done`. */
 	answer?: (name: string, args: Record<string, unknown>) => unknown;
@@ -86,7 +88,8 @@ async function talk(setting: Setting, ...messages: (string | TestMessage)[]): Pr
 			content.push({ type: 'input_text', text: `Attached files:\n${attached.map((path) => `- ${path}`).join('\n')}` });
 		input.push({ type: 'message', role: 'user', content });
 		const files = (setting.workspace ?? []).map((path) => ({ path, bytes: 12 }));
-		const note = noteOf({ date: new Date(), files, skills: [], unusable: setting.unusable }, knownFrom(input));
+		const { unusable, shelved } = setting;
+		const note = noteOf({ date: new Date(), files, skills: [], unusable, shelved }, knownFrom(input));
 		if (note) input.push(note);
 		for (let step = 0; step < 8 && result.texts.length < messages.indexOf(message) + 1; step += 1) {
 			const request: ModelRequest = {
@@ -545,6 +548,77 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(pinned.texts[1]).toContain('**word-tally** is broken');
 		const off = await talk({ skills: BUNDLED, unusable: [{ name: 'word-tally', why: 'off' }] }, 'Use word tally');
 		expect(off.texts[0]).toContain('**word-tally** is off.\n\nTurn it on in **Skills**');
+		const trashed = await talk({ unusable: [{ name: 'old', why: 'in the Trash' }] }, 'Use old for "a b"');
+		const both = ['off', 'in the Trash', 'off'].map((why, at) => ({ name: `s-${at}`, why }));
+		expect((await talk({ unusable: both }, 'Use s-0, s-1 and s-2')).texts[0]).toMatch(
+			/^\*\*s-0.*off\.\n\n\*\*s-2.*off\.\n\nTurn it on .*\n\n\*\*s-1.*Trash\.\n\nRestore it .*$/
+		);
+		expect(trashed.texts[0]).toBe('**old** is in the Trash.\n\nRestore it in **Skills**, then ask again.');
+	});
+
+	test('F9: of a name that no skill has it says so, with similar ones, and where skills come from', async () => {
+		const unusable = [{ name: 'word-taly', why: 'not among your skills. Similar: word-tally' }];
+		const { calls, texts } = await talk({ skills: BUNDLED, unusable }, 'Use word-taly to count the words in "a b c"');
+		expect(calls).toEqual([]);
+		expect(texts[0]).toMatch(
+			/^\*\*word-taly\*\* is not among your skills\. Similar: word-tally\.\n\nTo install a skill, /
+		);
+		expect(unusableIn(texts[0]!)).toEqual([{ name: 'word-taly', isUnknown: true, similar: ['word-tally'] }]);
+	});
+
+	test('F9: catalogs are searched only where somebody asks to find or install a skill', async () => {
+		const search = functionTool('search_skill_catalogs', 'Search public catalogs for skills that aren’t installed.', {
+			query: { type: 'string' }
+		});
+		const setting = { skills: BUNDLED, tools: [search] };
+		const ran = async (text: string) => (await talk(setting, text)).calls;
+		expect(await ran('Use the public catalogs search for "apples"')).toEqual([]);
+		expect(await ran('Search the catalogs for skills about "QR codes"')).toEqual([
+			{ search_skill_catalogs: { query: 'QR codes' } }
+		]);
+	});
+
+	test('F9: where nothing fits it names the skill that would, if it were not off or broken; no other', async () => {
+		const tide = { name: 'tide', why: 'off', description: 'Tells the tide times of harbours: high water, low water.' };
+		const torn = { name: 'torn', why: 'broken: its body is missing', description: 'Bakes sourdough bread.' };
+		const setting = { skills: BUNDLED, shelved: [torn, tide] };
+		const { texts, loaded } = await talk(setting, 'When is high water in the harbour?', 'Sourdough bread, please');
+		expect(texts[0]).toMatch(
+			/^\*\*tide\*\* would fit, but it’s off\. Turn it on in \*\*Skills\*\*, then ask again\.\n\nNo skill/
+		);
+		expect(texts[1]).toMatch(/^\*\*torn\*\* would fit, but it’s broken: its body is missing\. Fix it/);
+		expect(texts.flatMap((text) => unusableIn(text).map(({ name }) => name))).toEqual(['tide', 'torn']);
+		expect(loaded).toEqual([]);
+		const other = await talk(setting, 'Rotate my tyres');
+		expect(other.texts[0]).toMatch(/^No skill clearly fits/);
+		const fits = await talk(setting, 'Count the words in "high water"');
+		expect(fits.texts[0]).not.toContain('tide');
+	});
+
+	test('F9: what has the same long answer as the message before is not told all of it again, unless that was asked again', async () => {
+		const stdout = `The total is 17.\n\nYou can ask for:\n\n- average amount\n\n${'Rows and rows. '.repeat(20)}`;
+		const setting = { skills: BUNDLED, answer: () => ({ ...DONE, stdout }) };
+		const file = { text: 'Summarise this', attached: ['members.csv'] };
+		const { texts } = await talk(setting, file, 'What are these?', 'Summarise this');
+		expect(texts[0]).toContain('The total is 17.');
+		expect(texts[1]).toBe(
+			'The answer is the one above. Demo mode can’t say more about it.\n\nYou can ask for:\n\n- average amount\n\nFor real answers, connect a model in **Settings**.'
+		);
+		expect(texts[2]).toBe(texts[0]);
+		expect((await talk(setting, file, 'Summarise this')).texts[1]).toContain('The total is 17.');
+		const short = { skills: BUNDLED, answer: () => ({ ...DONE, stdout: '3 rows.' }) };
+		expect((await talk(short, file, 'What are these?')).texts).toEqual(['3 rows.', '3 rows.']);
+	});
+
+	test.each([
+		['turn count-words off', 'To turn it off, open **count-words**'],
+		['Please disable the pdf skill', 'To turn it off, open **pdf**'],
+		['switch on weather.', 'To turn it on, open **weather**'],
+		['delete count-words', 'To delete it, open **count-words**']
+	])('F9: what is wanted of skills themselves runs none: %s', async (text, said) => {
+		const { calls, loaded, texts } = await talk({ skills: BUNDLED }, text);
+		expect([calls, loaded]).toEqual([[], []]);
+		expect(texts[0]).toContain(said);
 	});
 
 	test('F9: a greeting runs nothing, with a file either', async () => {

@@ -27,6 +27,7 @@ import {
 import type { SkillPolicy } from './run-request.ts';
 import type { Ask, Sampler } from './questions.ts';
 import { type BuiltinTools, createSkillToolbox } from './toolbox.ts';
+import { unusableFor } from './unusable.ts';
 
 export interface TurnSetupParts {
 	skills: SkillsProvider;
@@ -48,6 +49,8 @@ export interface TurnSetupParts {
 	}) => BuiltinTools | Promise<BuiltinTools>;
 	/** At most so many skills are described for a question (B8): \`search_skills\` finds the others. */
 	maxSuggested?: () => number;
+	/** Skills that were deleted and can be restored. */
+	trash?: () => Promise<readonly { name: string; skillId: string }[]>;
 	/** Records denied calls. */
 	recorder?: ExecutionRecorder;
 	/** The operator's limit of the context; null: the model's own. */
@@ -74,8 +77,10 @@ export interface TurnSkills {
 	loaded: readonly Skill[];
 	/** Skills that may fit the question and aren't described in `catalog`, best first. */
 	suggested: readonly Pick<Skill, 'name' | 'description'>[];
-	/** Skills that the question names, or that are pinned, and that can’t be used. */
+	/** Skills that the question names, or that are pinned, and that can’t be used; and names that no skill has. */
 	unusable: readonly UnusableSkill[];
+	/** Other skills that can’t be used and may fit the question. */
+	shelved: readonly UnusableSkill[];
 	offer: SkillOffer;
 	/** Removes instructions from the history that were unloaded or are in the system prompt. */
 	historyOf(history: readonly HistoryMessage[]): readonly HistoryMessage[];
@@ -127,14 +132,14 @@ export async function offerTurn(
 	});
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
 	const view = viewOf(snapshot, visibility);
-	const named = asked.slice(0, MAX_NAMING);
 	const { library, off } = view;
 	const usable = library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
 	const always = alwaysSkills(usable, { pinned, off, modeOf: modes.modeOf });
 	const section = renderAlways(always, await roomFor(always, { model, cap, signal }));
 	const isUsable = new Set(usable);
-	const ranked = (await skills.rank(snapshot, asked)).filter((skill) => isUsable.has(skill));
+	const fitting = await skills.rank(snapshot, asked);
+	const ranked = fitting.filter((skill) => isUsable.has(skill));
 	// Always-loaded skills first, then the best matches.
 	const best = new Set([...always.map(({ skill }) => skill), ...ranked]);
 	const catalog = tellCatalog(usable, { budgetTokens: CATALOG_TOKENS, namesTokens: NAMES_TOKENS, hasGuidance: true });
@@ -148,12 +153,19 @@ export async function offerTurn(
 	const unloaded = new Map(
 		states.flatMap(({ skill, state, changedAt }) => (state === 'unloaded' ? [[skill, changedAt]] : []))
 	);
+	const { unusable, shelved } = unusableFor(asked, view, {
+		all: unusableIn(view, (await parts.trash?.()) ?? [], visibility),
+		pinned,
+		fitting,
+		tools: builtins?.tools() ?? []
+	});
 	const told: TurnSkills = {
 		catalog: catalog.text,
 		always: section.text,
 		loaded: section.inFull.map(({ skill }) => skill),
 		suggested,
-		unusable: unusableIn(view, visibility).filter(({ name }) => pinned.includes(name) || isNamedIn(named, name)),
+		unusable,
+		shelved,
 		offer: offerOf(usable, always, { catalog, section, explained, noted: notedOf(suggested, described) }),
 		historyOf(history) {
 			const lookedAt = lookedAtStubs(history, model.id);
@@ -165,16 +177,6 @@ export async function offerTurn(
 		}
 	};
 	return { snapshot, builtins, told };
-}
-
-/** A skill is named in the first characters of a message; each one that can’t be used is looked for in them. */
-const MAX_NAMING = 5_000;
-
-/** With blanks for its hyphens, too. A name of one word is a word as any other: quoted, or after “use”, it’s the skill’s. */
-function isNamedIn(text: string, name: string): boolean {
-	const words = name.replace(/[^\w-]/g, '\\$&').replaceAll('-', '[- ]');
-	const whole = name.includes('-') ? words : `(?:use |["“\`/])${words}`;
-	return new RegExp(`(?<![\\w-])${whole}(?![\\w-])`, 'i').test(text);
 }
 
 /** Instructions up to this size fit every model, so there's no need to ask for its limit. */

@@ -145,7 +145,8 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		// Recorded before the answer, because later turns must send the same again.
 		const reading = { conversationId, model, cap: parts.contextTokens, signal };
 		const attached = await attachedParts(workspaces, question?.files ?? [], reading);
-		const note = noteOf({ date: new Date(), files, skills: told.suggested, attached, unusable: told.unusable }, known);
+		const { suggested, unusable, shelved } = told;
+		const note = noteOf({ date: new Date(), files, skills: suggested, attached, unusable, shelved }, known);
 		if (note) {
 			turn.record([note]);
 			input.push(note);

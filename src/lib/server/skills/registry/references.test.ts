@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findSkill, parseReference, similarNames, versionsOf } from './references.ts';
+import { findSkill, parseReference, similarNames, unknownIn, versionsOf } from './references.ts';
 import { skillOf } from '../skill-of.suite.ts';
 import type { Skill } from '../types.ts';
 
@@ -17,6 +17,19 @@ test('a reference is a name, perhaps with a source and a range', () => {
 	expect(parseReference(' claude/fetch@^1.2 ')).toEqual({ source: 'claude', name: 'fetch', range: '^1.2' });
 	expect(parseReference('@scope')).toEqual({ source: null, name: '@scope', range: null });
 	expect(parseReference('**fetch**')).toEqual({ source: null, name: 'fetch', range: null });
+});
+
+test.each([
+	['use nosuch-skill to sort apples', ['nosuch-skill']],
+	['Please run the nosuch skill.', ['nosuch']],
+	['Sort them, using “old-sorter”.', ['old-sorter']],
+	['use the skill pdf-forms, and try the best skill', []],
+	['use the charts skill and the right skill', []],
+	['use kebab-case to name them', []],
+	['use comma-separated values and run the skill', []],
+	['what is a nosuch skill?', []]
+])('F9: the names that no skill has: %s', (message, unknown) => {
+	expect(unknownIn(message, ['pdf_forms'], () => ['Draws a chart.', 'Names are in kebab-case.'])).toEqual(unknown);
 });
 
 describe('finding', () => {

@@ -1,6 +1,7 @@
 /** Resolves references to skills: by name, similar spelling, version or source; pure (A28, A37–A40). */
 import { basename } from 'node:path';
 import { compare, maxSatisfying, validRange } from 'semver';
+import { isStopWord } from '../find/words.ts';
 import type { SkillSnapshot } from './registry.ts';
 import { SkillError, type Skill } from '../types.ts';
 
@@ -72,6 +73,28 @@ function named(skills: readonly Skill[], name: string): Skill[] {
 		if (found.length > 0) return found;
 	}
 	return [];
+}
+
+/** `use pdf-forms to …` and `run the pdf skill`: a name of one word only where it’s called a skill. */
+const NAMED =
+	/\b(?:[Uu]s(?:e|ing)|[Rr]un|[Tt]ry|[Ll]oad)\s+(?:the\s+)?(?:skill\s+)?["“'`*]*(?:([a-z0-9]+(?:-[a-z0-9]+)+)(?=["”'`*]*(?:\s+(?:skill|to|on|for|with)\b|[,.;!?]*\s*$))|([a-z0-9]+)(?=["”'`*]*\s+skill\b))/gm;
+/** What is said of a skill that has no name yet. */
+const UNNAMED =
+	/^(right|best|better|first|last|next|new|old|wrong|installed|pinned|following|above|appropriate|suitable|proper|relevant|matching|correct|current|bundled|custom|existing)$/;
+
+/**
+ * Names that a message gives to skills, and that neither a skill of `names` nor a word of `texts` has: what those speak of
+ * may be meant.
+ */
+export function unknownIn(message: string, names: readonly string[], texts: () => readonly string[]): string[] {
+	const asked = [...message.matchAll(NAMED)].map(([, hyphened, plain]) => hyphened ?? plain ?? '');
+	const isKnown = (name: string) => {
+		const word = new RegExp(`(?<![\\w-])${name.replace(/s$/, '')}s?(?![\\w-])`, 'i');
+		return (
+			UNNAMED.test(name) || isStopWord(name) || [...names.map(normalise), ...texts()].some((text) => word.test(text))
+		);
+	};
+	return [...new Set(asked)].slice(0, 3).filter((name) => !isKnown(name));
 }
 
 function newestIn(skills: readonly Skill[], given: string): Skill | undefined {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { skillOf } from '../skill-of.suite.ts';
 import type { Skill } from '../types.ts';
-import { createSkillModes, viewOf } from './visibility.ts';
+import { createSkillModes, unusableIn, viewOf } from './visibility.ts';
 
 const library = (skills: Skill[], shadowed: Skill[] = []) => ({ skills, shadowed, broken: [], revision: 'r' });
 const names = (skills: readonly Skill[]) => skills.map(({ name, owner }) => (owner ? `${owner}:${name}` : name));
@@ -48,6 +48,16 @@ test('B14, B15: with a list, no other skill is seen at all', () => {
 	const all = library([skillOf('a'), skillOf('b'), skillOf('c')]);
 	expect(names(viewOf(all, { allowed: ['c', 'a', 'ghost'] }).library.skills)).toEqual(['a', 'c']);
 	expect(viewOf(all, {}).library).toBe(all);
+});
+
+test('F9: what can’t be used is off, broken or in the Trash, each name once, and none that another skill has', () => {
+	const all = { ...library([skillOf('on'), skillOf('off')]), broken: [] };
+	const view = viewOf(all, createSkillModes({ off: 'off' }));
+	const trash = ['skills/old', 'skills/old', 'skills/on', 'skills/off', `key.${'0'.repeat(24)}/theirs`];
+	const trashed = trash.map((skillId) => ({ skillId, name: skillId.split('/')[1]! }));
+	const told = (allowed?: string[]) => unusableIn(view, trashed, { allowed }).map(({ name, why }) => `${name} ${why}`);
+	expect(told()).toEqual(['off off', 'old in the Trash']);
+	expect(told(['off'])).toEqual(['off off']);
 });
 
 test('B6: what is off is kept apart; switching on again brings back the mode that it had', () => {

@@ -61,23 +61,28 @@ export function viewOf(library: SkillSnapshot, visibility: Visibility): { librar
 
 export interface UnusableSkill {
 	name: string;
-	/** `off`, or `broken: its description is missing`. */
+	description: string;
+	/** `off`, `broken: its description is missing`, `in the Trash`, or `not among your skills`. */
 	why: string;
 }
 
-/** Skills that are there and can’t be used, of names that no usable skill has; `view` as from `viewOf`. */
+/** Skills that were there and can’t be used, of names that no usable skill has, each once; `view` as from `viewOf`. */
 export function unusableIn(
 	{ library, off }: ReturnType<typeof viewOf>,
+	trash: readonly { name: string; skillId: string }[],
 	{ owner, allowed }: Pick<Visibility, 'owner' | 'allowed'> = {}
 ): UnusableSkill[] {
-	const usable = new Set(library.skills.map(({ name }) => name));
-	const broken = library.broken.filter(
-		({ name, source }) => (!isOwned(source) || source === owner) && (!allowed || allowed.includes(name))
-	);
-	return [
-		...off.map(({ name }) => ({ name, why: 'off' })),
-		...broken.map(({ name, issues }) => ({ name, why: `broken${faultOf(issues)}` }))
-	].filter(({ name }) => !usable.has(name));
+	const isSeen = (name: string, source: string) =>
+		(!isOwned(source) || source === owner) && (!allowed || allowed.includes(name));
+	const broken = library.broken.filter(({ name, source }) => isSeen(name, source));
+	const trashed = trash.filter(({ name, skillId }) => isSeen(name, skillId.slice(0, skillId.lastIndexOf('/'))));
+	const all = [
+		...off.map(({ name, description }) => ({ name, description, why: 'off' })),
+		...broken.map(({ name, description, issues }) => ({ name, description, why: `broken${faultOf(issues)}` })),
+		...trashed.map(({ name }) => ({ name, description: '', why: 'in the Trash' }))
+	];
+	const taken = new Set(library.skills.map(({ name }) => name));
+	return all.filter(({ name }) => !taken.has(name) && taken.add(name));
 }
 
 function faultOf(issues: BrokenSkill['issues']): string {
