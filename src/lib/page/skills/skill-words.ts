@@ -184,7 +184,7 @@ export function editorPage(
 function pathOf(id: string): string {
 	return toSkillId(id.replace(/(?<!~)~:/g, '@'))
 		.split('/')
-		.map(encodeURIComponent)
+		.map((part) => encodeURIComponent(part).replaceAll('%40', '@'))
 		.join('/');
 }
 

@@ -1,5 +1,5 @@
 /** Describes a skill for review, and changes its mode, trust and network access (E30, F3, F4, D35). */
-import { relative, sep } from 'node:path';
+import { basename, relative, sep } from 'node:path';
 import type { z } from 'zod';
 import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
@@ -28,6 +28,7 @@ export interface SkillDetailParts extends Pick<SummaryParts, 'installs' | 'usage
 	};
 	modes: StoredSkillModes;
 	preflight: { needsOf(skill: Skill): Promise<SkillNeeds> };
+	edits?: { hadName(dir: string, name: string): Promise<boolean> };
 	network: {
 		declared(skill: Skill): string[];
 		granted(skillId: string): Promise<string[]>;
@@ -35,11 +36,11 @@ export interface SkillDetailParts extends Pick<SummaryParts, 'installs' | 'usage
 	};
 }
 
-/** @throws AppError `not_found` */
+/** Also by a name that it had, unless another skill has that by now. @throws AppError `not_found` */
 export async function describeSkill(parts: SkillDetailParts, id: string): Promise<SkillDetail> {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) return describeBuiltin(builtin, parts);
-	const skill = requireListed(parts, null, id);
+	const skill = await findNowOrOnce(parts, id);
 	if (skill.status === 'broken') return describeBroken(parts, skill);
 	const ownId = idOf(skill, isFirst(parts, skill));
 	const skillId = skillIdOf(skill);
@@ -60,6 +61,22 @@ export async function describeSkill(parts: SkillDetailParts, id: string): Promis
 		allowedTools: skill.allowedTools ?? null,
 		...toolFactsOf(skill)
 	};
+}
+
+async function findNowOrOnce(parts: SkillDetailParts, id: string): Promise<Skill | BrokenSkill> {
+	try {
+		return requireListed(parts, null, id);
+	} catch (error) {
+		if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+		const { source, name } = parseReference(fromSkillId(id));
+		const { skills, shadowed, broken } = parts.skills.registry.snapshot();
+		const all = [...skills, ...shadowed, ...broken].filter((skill) => source === null || source === skill.source);
+		if (all.some((skill) => skill.name === name)) throw error;
+		for (const skill of all) {
+			if (basename(skill.dir) === name || (await parts.edits?.hadName(skill.dir, name))) return skill;
+		}
+		throw error;
+	}
 }
 
 const NOTHING_NEEDED = {

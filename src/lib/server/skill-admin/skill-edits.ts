@@ -52,6 +52,8 @@ export interface SkillEdits {
 	keep(dir: string, files: readonly EditedFile[], as?: 'return' | 'draft'): Promise<void>;
 	/** Newest first, without those that came to nothing. `now` reads a file of the skill; null, as without it: what it says isn’t told. */
 	list(dir: string, now?: (path: string) => Promise<Buffer | null>): Promise<SkillEdit[]>;
+	/** Whether its SKILL.md said this name before an edit. */
+	hadName(dir: string, name: string): Promise<boolean>;
 	/** What all files that were changed since said before this edit; null: not there. @throws AppError `not_found` */
 	before(dir: string, id: string): Promise<{ path: string; before: { bytes: Buffer; mode: number } | null }[]>;
 }
@@ -134,6 +136,15 @@ export function createSkillEdits(
 					})
 				);
 			}),
+		async hadName(dir, name) {
+			const files = (await readAll(dir)).flatMap((each) => each.files);
+			for (const id of new Set(files.flatMap(({ path, before }) => (path === SKILL_MD ? (before?.id ?? []) : [])))) {
+				// An older one may go meanwhile.
+				const text = await readFile(join(folderOf(dir), id), 'utf8').catch(() => '');
+				if (partsIn(text)?.name === name) return true;
+			}
+			return false;
+		},
 		before: (dir, id) =>
 			inTurn(async () => {
 				const edits = await readAll(dir);
