@@ -14,6 +14,7 @@ import { skillIdOf } from '../skills/run/execution-host.ts';
 import { type BrokenSkill, type Skill, SkillError, toolFactsOf } from '../skills/types.ts';
 import { openInside } from '../safe-path.ts';
 import type { ModeSubject, StoredSkillModes } from '../trust/skill-modes.ts';
+import type { SkillEdits } from './skill-edits.ts';
 import { type SkillUsageCounts, type InstallIndex } from './skill-counts.ts';
 
 type SkillReview = Pick<SkillDetail, 'trust' | 'isTrustedByPlace' | 'digest' | 'files' | 'findings' | 'changes'>;
@@ -28,7 +29,7 @@ export interface SkillDetailParts extends Pick<SummaryParts, 'installs' | 'usage
 	};
 	modes: StoredSkillModes;
 	preflight: { needsOf(skill: Skill): Promise<SkillNeeds> };
-	edits?: { hadName(dir: string, name: string): Promise<boolean> };
+	edits?: Pick<SkillEdits, 'hadName' | 'forgetTrust'>;
 	network: {
 		declared(skill: Skill): string[];
 		granted(skillId: string): Promise<string[]>;
@@ -124,7 +125,10 @@ export async function changeSkill(
 	const bad = network?.map(parseDomain).find(({ problem }) => problem !== undefined);
 	if (bad?.problem !== undefined) throw new AppError('invalid_input', bad.problem);
 	if (trust?.isTrusted === true) await parts.trust.trust(skill, trust.digest, now);
-	if (trust?.isTrusted === false) await parts.trust.revoke(skill);
+	if (trust?.isTrusted === false) {
+		await parts.trust.revoke(skill);
+		await parts.edits?.forgetTrust(skill.dir);
+	}
 	if (network !== undefined) await parts.network.grant(skillId, network, now);
 	await changeMode(parts.modes, skill, patch);
 	return describeSkill(parts, id);
