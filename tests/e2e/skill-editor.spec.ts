@@ -368,7 +368,7 @@ test('F1: a name that breaks the rules is loud when it’s saved; the addresses 
 	await expect(page.getByTestId('skill-load-error')).toHaveCount(0);
 });
 
-test('F8: unsaved text of another file keeps its mark, is asked about, and the address follows the open file', async ({
+test('F8: unsaved text of another file keeps its mark, is told of on leaving, and the address follows the open file', async ({
 	page
 }) => {
 	await make(page, 'two-files', 'script');
