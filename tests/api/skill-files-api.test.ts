@@ -15,6 +15,13 @@ import * as download from '../../src/routes/api/skills/[...id]/export/+server.ts
 import * as file from '../../src/routes/api/skills/[...id]/file/+server.ts';
 import * as staging from '../../src/routes/api/skills/install/staged/+server.ts';
 import * as staged from '../../src/routes/api/skills/install/staged/[id]/+server.ts';
+import { changeSkill, describeSkill } from '../../src/lib/server/skill-admin/skill-details.ts';
+import {
+	listEdits,
+	readSkillFile,
+	returnToEdit,
+	writeSkillFile
+} from '../../src/lib/server/skill-admin/skill-editor.ts';
 import { checkedAnswer } from '../support/checked-answer.ts';
 
 const root = sharedFolder();
@@ -130,7 +137,7 @@ test('F1: a text is checked as the SKILL.md of its folder, with fixes, and nothi
 	const text = '---\nname: Other Name\ndescription: Use when: asked\n---\nText.\n';
 	const { body } = await send<SkillCheck>(check.POST, { id: 'demo', body: { text } });
 	expect(body.issues).toEqual(
-		expect.arrayContaining([expect.objectContaining({ field: 'name', line: 2, fixId: 'name', severity: 'error' })])
+		expect.arrayContaining([expect.objectContaining({ field: 'name', line: 2, fixId: 'name', severity: 'warning' })])
 	);
 	const fixed = await send<SkillCheck>(check.POST, { id: 'demo', body: { text: body.fixes.name } });
 	expect(fixed.body).toMatchObject({ name: 'demo', status: 'ready' });
@@ -190,4 +197,61 @@ test('F4, F8: an archive of a skill is installed; an installed copy that is edit
 	expect((await send(file.PUT, { id, body })).status).toBe(200);
 	const { body: changed } = await send<SkillDetail>(skill.GET, { id });
 	expect(changed).toMatchObject({ trust: 'changed', changes: [{ path: 'scripts/say.sh', kind: 'changed' }] });
+});
+
+test('F4: a return to files that were trusted, byte for byte, is trusted; not where another file differs, nor once trust was withdrawn', async () => {
+	const skills = join(root, 'asked');
+	await putFile(skills, 'kept/SKILL.md', SKILL.replace('demo', 'kept'));
+	const asked = await createApp(
+		loadConfig({ DATA_DIR: join(root, 'data-asked'), SKILLS_DIRS: skills, SKILLS_TRUST_LOCAL: 'ask' })
+	);
+	try {
+		const now = new Date().toISOString();
+		const stateOf = async () => (await describeSkill(asked, 'kept')).trust;
+		const trust = async (isTrusted: boolean) => {
+			const { digest } = await describeSkill(asked, 'kept');
+			await changeSkill(asked, 'kept', { trust: { digest, isTrusted } }, now);
+		};
+		const write = async (path: string, text: string) => {
+			const file = await readSkillFile(asked, 'kept', path).catch(() => null);
+			await writeSkillFile(asked, 'kept', { path, text, digest: file?.digest ?? null });
+		};
+		const newest = async () => (await listEdits(asked, 'kept'))[0]?.id ?? '';
+
+		// Never trusted, so a return brings no trust.
+		await write('a.sh', 'echo never\n');
+		const never = await newest();
+		await write('b.md', 'b\n');
+		await trust(true);
+		await write('a.sh', 'echo 2\n');
+		const first = await newest();
+		await trust(true);
+		await returnToEdit(asked, 'kept', never);
+		expect(await stateOf()).toBe('changed');
+		await returnToEdit(asked, 'kept', await newest());
+		expect(await stateOf()).toBe('trusted');
+
+		await returnToEdit(asked, 'kept', first);
+		expect(await stateOf()).toBe('trusted');
+		expect((await readSkillFile(asked, 'kept', 'a.sh')).text).toBe('echo never\n');
+
+		// A file that nobody edited here: its bytes are no longer those that were trusted.
+		await returnToEdit(asked, 'kept', await newest());
+		await putFile(skills, 'kept/c.sh', 'echo planted\n');
+		await returnToEdit(asked, 'kept', first);
+		expect(await stateOf()).toBe('changed');
+		await rm(join(skills, 'kept/c.sh'));
+		expect(await stateOf()).toBe('changed');
+
+		// Withdrawn: whatever was trusted before is asked about again, also once something else is trusted.
+		await trust(true);
+		await trust(false);
+		await write('a.sh', 'echo 3\n');
+		await trust(true);
+		await returnToEdit(asked, 'kept', await newest());
+		expect((await readSkillFile(asked, 'kept', 'a.sh')).text).toBe('echo never\n');
+		expect(await stateOf()).toBe('changed');
+	} finally {
+		await asked.close();
+	}
 });

@@ -107,6 +107,63 @@ test('F9: of two skills that fit, one is chosen by a click, also after a reload;
 	await expect(page.getByTestId('composer-input')).toHaveValue('a draft that stays');
 });
 
+test('F16: an answer, or its run, becomes a test case of the skill it used, with its question and its file', async ({
+	page,
+	app
+}) => {
+	const folder = join(app.skillsDir, 'adds-tides');
+	await mkdir(folder, { recursive: true });
+	const head = 'name: adds-tides\ndescription: Add up the tides of a harbour log.';
+	await writeFile(join(folder, 'SKILL.md'), `---\n${head}\n---\n\nAdd up the tides:\n\n\`\`\`\nadd.sh FILE\n\`\`\`\n`);
+	await writeFile(join(folder, 'add.sh'), '#!/bin/sh\necho "read $1"\n', { mode: 0o755 });
+	await page.goto(app.url);
+	await expect(async () => {
+		expect(await (await page.request.get(`${app.url}/api/skills`)).text()).toContain('"adds-tides"');
+	}).toPass();
+	const text = 'tide,height\nlow,1\nhigh,4\n';
+	await page
+		.getByTestId('file-input')
+		.setInputFiles({ name: 'harbour.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+	await expect(page.locator('[data-testid=attachment][data-state=ready]')).toContainText('harbour.csv');
+	await page.getByTestId('composer-input').fill('use adds-tides to add up the tides of harbour.csv');
+	await page.keyboard.press('Enter');
+	const answer = page.locator('[data-testid=message][data-role=assistant]');
+	await expect(answer).toHaveAttribute('data-status', 'complete');
+	await answer.getByTestId('answer-menu').click();
+	await page.getByRole('menuitem', { name: 'Use as test case' }).click();
+
+	await expect(page).toHaveURL(/\/skills\/adds-tides#evals/);
+	const prompt = page.getByTestId('eval-prompt');
+	const question = prompt.getByLabel('What someone would ask');
+	await expect(question).toHaveValue('use adds-tides to add up the tides of harbour.csv');
+	await expect(prompt.getByLabel('Files it gets')).toHaveValue('evals/files/harbour.csv');
+	// What the answer must hold is for the person to say.
+	const check = prompt.getByTestId('eval-expectation').last().getByRole('textbox');
+	await expect(check).toBeFocused();
+	await page.keyboard.type('read');
+	await page.getByRole('button', { name: 'Save', exact: true }).click();
+	await expect(page.getByTestId('eval-case')).toContainText('add up the tides');
+	await expect(page).toHaveURL(/#evals$/);
+	expect(await readFile(join(folder, 'evals/files/harbour.csv'), 'utf8')).toBe(text);
+	const { evals } = JSON.parse(await readFile(join(folder, 'evals/evals.json'), 'utf8')) as { evals: unknown };
+	expect(evals).toEqual([
+		{
+			prompt: 'use adds-tides to add up the tides of harbour.csv',
+			files: ['evals/files/harbour.csv'],
+			expectations: ['skillLoaded: adds-tides', 'toolCalled: add.sh', 'contains: read']
+		}
+	]);
+
+	// Its run leads to the same one, which isn’t added twice.
+	await page.goto(`${app.url}/skills/executions?skill=adds-tides`);
+	await page
+		.getByRole('link', { name: /add\.sh/ })
+		.first()
+		.click();
+	await page.getByTestId('use-as-test-case').click();
+	await expect(page.getByTestId('eval-prompt')).toHaveCount(1);
+});
+
 test('a folder copied into skills/ is listed and usable at once; a broken one is listed with the reason', async ({
 	page,
 	app

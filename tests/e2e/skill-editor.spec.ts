@@ -112,7 +112,7 @@ test('F1, F8: a problem is shown at its line, put right by one click and saved; 
 	await expect(page.getByTestId('editor-status')).toContainText('Unsaved changes');
 	const issue = page.getByTestId('editor-issue').filter({ hasText: 'name' }).first();
 	await expect(issue).toBeVisible();
-	await expect(code(page).locator('.cm-lintRange-error').first()).toHaveText('name: Wrong_Name');
+	await expect(code(page).locator('.cm-lintRange-warning').first()).toHaveText('name: Wrong_Name');
 	page.on('dialog', (dialog) => void dialog.accept());
 	await page.reload();
 	await expect(page.getByTestId('restored-note')).toBeVisible();
@@ -129,14 +129,15 @@ test('F1, F8: a problem is shown at its line, put right by one click and saved; 
 	await expect(code(page)).toContainText(/Say hello\./);
 	await expect(page.getByTestId('restored-note')).toHaveCount(0);
 
-	// Leaving asks first, and the changes are still there afterwards.
+	// Leaving asks nothing: the changes are still there afterwards.
 	await code(page).fill(skillMd('unsaved-one', 'Say goodbye.'));
 	await page.getByTestId('settings-link').click();
-	await expect(page.getByTestId('leave-dialog')).toBeVisible();
-	await page.getByTestId('stay').click();
+	await expect(page).toHaveURL(/\/settings$/);
+	await expect(page.getByTestId('toast')).toContainText('Not saved: SKILL.md. What you typed is kept in this browser.');
+	await page.getByRole('button', { name: 'Back to editor' }).click();
 	await expect(page).toHaveURL(/\/skills\/edit\//);
+	await expect(code(page)).toContainText(/Say goodbye\./);
 	await page.getByTestId('settings-link').click();
-	await page.getByTestId('leave').click();
 	await expect(page).toHaveURL(/\/settings$/);
 	await page.goto('/skills/edit/unsaved-one');
 	await expect(page.getByTestId('restored-note')).toBeVisible();
@@ -367,7 +368,7 @@ test('F1: a name that breaks the rules is loud when it’s saved; the addresses 
 	await expect(page.getByTestId('skill-load-error')).toHaveCount(0);
 });
 
-test('F8: unsaved text of another file keeps its mark, is asked about, and the address follows the open file', async ({
+test('F8: unsaved text of another file keeps its mark, is told of on leaving, and the address follows the open file', async ({
 	page
 }) => {
 	await make(page, 'two-files', 'script');
@@ -381,8 +382,8 @@ test('F8: unsaved text of another file keeps its mark, is asked about, and the a
 	await expect(page).toHaveURL(/\?file=SKILL\.md$/);
 	await expect(script).toContainText('●');
 	await page.getByRole('link', { name: 'Back to skill' }).click();
-	await expect(page.getByTestId('leave-dialog')).toContainText(/scripts\/\S+\s+isn’t saved/);
-	await page.getByTestId('stay').click();
+	await expect(page.getByTestId('toast')).toContainText(/Not saved: scripts\/\S+\./);
+	await page.getByRole('button', { name: 'Back to editor' }).click();
 	await script.getByRole('button').click();
 	await page.getByTestId('save-file').click();
 	await expect(script).not.toContainText('●');

@@ -132,3 +132,42 @@ test('E4: such a skill is removed and comes back', async () => {
 	expect((await ask('POST', `/api/skills/trash/${removed.body.id}`)).status).toBe(200);
 	expect((await ask('GET', addressOf(id))).status).toBe(200);
 });
+
+test('F1, E3: a skill has one address: its old names, its source and its version lead there, to the editor, too', async ({
+	page
+}) => {
+	const id = 'scores';
+	let at = '~scores';
+	for (const name of ['points', 'marks']) {
+		const { body } = await ask<{ text: string; digest: string }>('GET', `/api/skills/${at}/file?path=SKILL.md`);
+		const text = body.text.replace(/^name: .*$/m, `name: ${name}`);
+		const change = { path: 'SKILL.md', text, digest: body.digest };
+		at = (await ask<{ skill: string }>('PUT', `/api/skills/${at}/file`, change)).body.skill;
+		// Two saves of a file that follow each other at once would be one edit.
+		await ask('PUT', `/api/skills/${at}/file`, { path: `${name}.txt`, text: 'x', digest: null });
+	}
+	expect(at).toBe('marks');
+	const { skillId } = (await ask<SkillDetail>('GET', '/api/skills/marks')).body;
+	const source = skillId.slice(0, skillId.lastIndexOf('/'));
+	for (const old of [
+		'points',
+		`~${id}`,
+		`${source}/points`,
+		skillId,
+		`${skillId}@1.0.0`,
+		'marks@1.0.0',
+		'marks%401.0.0'
+	]) {
+		await page.goto(`${app.url}/skills/${old}#files`);
+		await expect(page, old).toHaveURL(`${app.url}/skills/marks#files`);
+		await expect(page.getByTestId('tab-files')).toHaveAttribute('data-state', 'active');
+	}
+	await page.goto(`${app.url}/skills/edit/points?file=scripts%2Fsay.sh`);
+	await expect(page).toHaveURL(`${app.url}/skills/edit/marks?file=scripts%2Fsay.sh`);
+	await expect(page.getByTestId('code-editor')).toContainText('says it');
+	// Nothing is changed by a name that it had.
+	expect((await ask('PUT', '/api/skills/points', { mode: 'off' })).status).toBe(404);
+	// Another skill that has the name now is meant by it.
+	await ask('POST', '/api/skills', { name: 'points', description: 'Is another.', template: 'instructions' });
+	expect((await ask<SkillDetail>('GET', '/api/skills/points')).body.name).toBe('points');
+});

@@ -248,7 +248,7 @@ export function createClient() {
 		getSkillHealth: (id: string) => call('GET', '/api/skills/[...id]/health', { params: ofSkill(id) }),
 		/** Versions from before edits of its files. */
 		listEdits: async (id: string) => (await call('GET', '/api/skills/[...id]/edits', { params: ofSkill(id) })).edits,
-		/** What changed since this version. */
+		/** What going back to it changes. */
 		compareEdit: async (id: string, edit: string) =>
 			(await call('GET', '/api/skills/[...id]/edits/[edit]', { params: { ...ofSkill(id), edit } })).changes,
 		returnToEdit: (id: string, edit: string) =>

@@ -333,7 +333,15 @@ export async function openSkills(
 				return work();
 			});
 		},
-		edits: createSkillEdits(places.editsOf, { exclusively: replica.exclusively }),
+		edits: createSkillEdits(places.editsOf, {
+			exclusively: replica.exclusively,
+			async trustedIn(dir) {
+				const { skills: inUse, shadowed } = skills.registry.snapshot();
+				const skill = [...inUse, ...shadowed].find((each) => each.dir === dir);
+				const judged = skill && (await trust.judge(skill));
+				return judged?.state === 'trusted' ? judged.digest : null;
+			}
+		}),
 		catalogs,
 		async close() {
 			await packages.close();

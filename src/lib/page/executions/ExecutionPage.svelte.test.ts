@@ -294,14 +294,14 @@ describe('E13: the page of an execution', () => {
 
 	test('F1: a run of unsaved text leads to its skill, and isn’t run again: that text isn’t kept', async () => {
 		const failed = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output: 'said' } as const;
-		const { screen } = await setup(sampleExecution({ ...failed, skillId: 'unsaved.mine/demo', digest: 'then' }));
+		const { screen } = await setup(sampleExecution({ ...failed, skillId: 'unsaved.installed/demo', digest: 'then' }));
 		await expect.element(screen.getByTestId('skill-changed')).toMatchTextContent(/The skill says something else now/);
 		await expect
 			.element(screen.getByTestId('edit-skill'))
-			.toHaveAttribute('href', '/skills/edit/mine/demo?file=scripts%2Fx.sh&run=e1');
+			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&run=e1');
 		await expect
 			.element(screen.getByRole('link', { name: 'Change input' }))
-			.toHaveAttribute('href', '/skills/mine/demo#run?execution=e1');
+			.toHaveAttribute('href', '/skills/installed/demo#run?execution=e1');
 		await expect.element(screen.getByTestId('run-again')).not.toBeInTheDocument();
 	});
 
@@ -314,9 +314,18 @@ describe('E13: the page of an execution', () => {
 		const screen = await render(ExecutionPage, { watch: new ExecutionWatch(client, 'e1') });
 		const note = screen.getByTestId('skill-unavailable').last();
 		await expect.element(note).toMatchTextContent(/is broken, so it can’t run: name is missing\./);
-		await expect.element(note.getByRole('link')).toHaveAttribute('href', '/skills/installed/demo%401.0.0');
+		await expect.element(note.getByRole('link')).toHaveAttribute('href', '/skills/installed/demo@1.0.0');
 		await expect.element(screen.getByTestId('run-again').nth(1)).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('edit-skill').nth(1)).not.toBeInTheDocument();
+	});
+
+	test('F1: whose skill has another name by now says so and leads to it', async () => {
+		const { client } = await setup(sampleExecution({ status: 'success' }));
+		client.getSkill.mockResolvedValue(sampleDetail({ id: 'fresh', name: 'fresh', skillId: 'installed/fresh' }));
+		const other = await render(ExecutionPage, { watch: new ExecutionWatch(client, 'e1') });
+		const note = other.getByTestId('skill-unavailable').last();
+		await expect.element(note).toMatchTextContent(/is called “fresh” now/);
+		await expect.element(note.getByRole('link')).toHaveAttribute('href', '/skills/fresh#run');
 	});
 
 	test.each(['chat.0123456789abcdef01234567/demo', 'draft.trial/demo'])(

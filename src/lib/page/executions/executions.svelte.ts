@@ -345,6 +345,7 @@ export class Executions {
 export type LostSkill =
 	| { state: 'broken'; id: string; problem: string }
 	| { state: 'off'; id: string }
+	| { state: 'renamed'; id: string; name: string }
 	| { state: 'deleted'; trashed: TrashedSkill | null };
 
 /** How the skill of a run is by now; `changed`: it has other files than those that ran. */
@@ -361,12 +362,14 @@ export async function skillNow(
 	const of = librarySkillOf(skillId);
 	if (of === null) return { state: 'same' };
 	try {
-		const { id, status, mode, diagnostics, digest: current } = await client.getSkill(of);
+		const { id, skillId: now, name, status, mode, diagnostics, digest: current } = await client.getSkill(of);
 		const fault = diagnostics.find(({ severity }) => severity === 'error');
 		if (status === 'broken') {
 			const field = fault && fault.field !== '_' ? fault.field : 'SKILL.md';
 			return { state: 'broken', id, problem: fault ? `${field} ${fault.message}` : '' };
 		}
+		// A run names the skill by what it was called.
+		if (now !== of) return { state: 'renamed', id, name };
 		if (mode === 'off') return { state: 'off', id };
 		return { state: current !== digest ? 'changed' : 'same' };
 	} catch (error) {

@@ -96,7 +96,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect.element(open).toMatchTextContent(/lxml\s*not installed.*Hosts it wants to reach: api\.a\.io\./s);
 		await expect
 			.element(open.getByRole('link', { name: 'Allow hosts' }))
-			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
+			.toHaveAttribute('href', '/skills/installed/demo@1.0.0');
 		await expect.element(open.getByRole('link', { name: 'Find not-here in catalogs' })).toBeVisible();
 		await expect.element(open.getByLabelText('A_KEY', { exact: true })).toBeVisible();
 		expect(open.element().textContent).not.toContain('B_KEY');
@@ -119,9 +119,7 @@ describe('E20: what was fetched, before it is installed', () => {
 			...{ paths: ['demo'], conflict: 'fail', apiKeyId: 'system', enabled: true }
 		});
 		expect(client.changeSkill).not.toHaveBeenCalled();
-		await expect
-			.element(screen.getByTestId('installed-link'))
-			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
+		await expect.element(screen.getByTestId('installed-link')).toHaveAttribute('href', '/skills/installed/demo@1.0.0');
 		await expect
 			.element(screen.getByTestId('install-result'))
 			.toMatchTextContent(/^demo is on\..*Scripts ask each time/s);
@@ -164,7 +162,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect.element(screen.getByTestId('installed-risks')).toHaveTextContent('1 risk');
 		await expect
 			.element(screen.getByTestId('installed-risks'))
-			.toHaveAttribute('href', '/skills/installed/risky%401.0.0#trust');
+			.toHaveAttribute('href', '/skills/installed/risky@1.0.0#trust');
 	});
 
 	test('what is there already is not ticked, and what was left out is said at the end', async () => {

@@ -29,7 +29,7 @@ models.push({ id: 'a/one', name: 'The one' });
 
 describe('F14: the footer of an answer', () => {
 	test('tells what it has used, in a line', async () => {
-		const screen = await render(UsageFooter, { message, actions: actions() });
+		const screen = await render(UsageFooter, { conversationId: 'c1', message, actions: actions() });
 		await expect
 			.element(screen.getByTestId('usage'))
 			.toHaveTextContent('a/one · 1,234 in · 56 out · 1,000 cached · 20 reasoning · $0.0042');
@@ -38,7 +38,7 @@ describe('F14: the footer of an answer', () => {
 	test('and more when asked, with the time that the run took', async () => {
 		const run = { startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:12.400Z' };
 		const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(run));
-		const screen = await render(UsageFooter, { message, actions: actions() });
+		const screen = await render(UsageFooter, { conversationId: 'c1', message, actions: actions() });
 		await screen.getByTestId('answer-menu').click();
 		await page.getByTestId('figures-toggle').click();
 		await expect
@@ -51,7 +51,7 @@ describe('F14: the footer of an answer', () => {
 	test('F16: says that it was marked as not good, and what for if it used a skill', async () => {
 		const loaded = { skill: 'demo', description: '', path: '', tokens: 1 };
 		const step = { type: 'tool', id: 'l', name: 'load_skill', arguments: '{}', status: 'done', loaded } as const;
-		const screen = await render(UsageFooter, { message, actions: actions() });
+		const screen = await render(UsageFooter, { conversationId: 'c1', message, actions: actions() });
 		await expect.element(screen.getByTestId('disliked')).not.toBeInTheDocument();
 		const ran = { skill: 'eval_code', version: '', script: '', argv: [], output: [], files: [] } as never;
 		const builtin = {
@@ -72,7 +72,7 @@ describe('F14: the footer of an answer', () => {
 
 	test('asks another model, found by a part of its name, by keyboard', async () => {
 		const all = actions();
-		const screen = await render(UsageFooter, { message, actions: all, models });
+		const screen = await render(UsageFooter, { conversationId: 'c1', message, actions: all, models });
 		(screen.getByTestId('retry-with').element() as HTMLElement).focus();
 		await userEvent.keyboard('{Enter}');
 		await expect.element(screen.getByRole('combobox', { name: 'Search models' })).toHaveFocus();
@@ -85,7 +85,7 @@ describe('F14: the footer of an answer', () => {
 	});
 
 	test('what is written before the list of models is there is in its field; a press beside it takes the focus', async () => {
-		const screen = await render(UsageFooter, { message, actions: actions(), models });
+		const screen = await render(UsageFooter, { conversationId: 'c1', message, actions: actions(), models });
 		const button = screen.getByTestId('retry-with').element() as HTMLElement;
 		button.click();
 		for (const key of ['m', '1', '7'])
@@ -102,7 +102,7 @@ describe('F14: the footer of an answer', () => {
 
 	test('reads the models when they are asked for', async () => {
 		const all = { ...actions(), loadModels: vi.fn() };
-		const screen = await render(UsageFooter, { message, actions: all });
+		const screen = await render(UsageFooter, { conversationId: 'c1', message, actions: all });
 		await screen.getByTestId('retry-with').click();
 		expect(all.loadModels).toHaveBeenCalledOnce();
 		await expect.element(screen.getByText('Loading models…')).toBeVisible();
@@ -112,13 +112,13 @@ describe('F14: the footer of an answer', () => {
 	});
 
 	test('offers no other model where none is known', async () => {
-		const screen = await render(UsageFooter, { message, actions: actions() });
+		const screen = await render(UsageFooter, { conversationId: 'c1', message, actions: actions() });
 		await expect.element(screen.getByTestId('retry-with')).not.toBeInTheDocument();
 	});
 
 	test('F2: tells why these skills, when somebody asks', async () => {
 		const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(() => new Promise(() => undefined));
-		const screen = await render(UsageFooter, { message, actions: actions() });
+		const screen = await render(UsageFooter, { conversationId: 'c1', message, actions: actions() });
 		await expect.element(screen.getByTestId('why')).not.toBeInTheDocument();
 		await screen.getByTestId('answer-menu').click();
 		await page.getByRole('menuitem', { name: 'Why these skills?' }).click();
@@ -131,7 +131,7 @@ describe('F14: the footer of an answer', () => {
 
 	test('copies the text as it was written', async () => {
 		const copied = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
-		const screen = await render(UsageFooter, { message, actions: actions() });
+		const screen = await render(UsageFooter, { conversationId: 'c1', message, actions: actions() });
 		await screen.getByRole('button', { name: 'Copy answer' }).click();
 		expect(copied).toHaveBeenCalledExactlyOnceWith('# As it was **written**');
 		copied.mockRestore();

@@ -465,9 +465,7 @@ describe('the parts of a skill', () => {
 		await expect
 			.element(screen.getByTestId('instructions-tokens'))
 			.toHaveTextContent('About 11 tokens of instructions');
-		await expect
-			.element(screen.getByTestId('edit-instructions'))
-			.toHaveAttribute('href', '/skills/edit/installed/demo%401.0.0');
+		await expect.element(screen.getByTestId('edit-instructions')).toHaveAttribute('href', '/skills/edit/demo');
 		const links = screen.getByTestId('named-files').getByRole('link');
 		await expect.element(links).toHaveLength(1);
 		await expect.element(links).toHaveAttribute('href', expect.stringMatching(/\?file=scripts%2Fx\.sh#files$/));
@@ -659,10 +657,11 @@ describe('the parts of a skill', () => {
 	test('offer to try it, to edit it and to hand it on; its example is tried where it has one', async () => {
 		const { screen } = await setup();
 		await expect.element(screen.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?skill=demo');
-		const reference = 'installed/demo%401.0.0';
-		await expect.element(screen.getByTestId('edit-skill')).toHaveAttribute('href', `/skills/edit/${reference}`);
+		await expect.element(screen.getByTestId('edit-skill')).toHaveAttribute('href', '/skills/edit/demo');
 		await screen.getByTestId('skill-menu').click();
-		await expect.element(page.getByTestId('export-skill')).toHaveAttribute('href', `/api/skills/${reference}/export`);
+		await expect
+			.element(page.getByTestId('export-skill'))
+			.toHaveAttribute('href', '/api/skills/installed/demo%401.0.0/export');
 		await screen.unmount();
 		const example = { title: 'Chart', prompt: 'Show me a chart', files: ['sales.csv'] };
 		const { screen: other } = await setup(detailOf({ example }));

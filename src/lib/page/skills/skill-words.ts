@@ -129,6 +129,24 @@ export function tryPage({ name, example }: Pick<SkillSummary, 'name' | 'example'
 	return `/?${example ? 'example' : 'skill'}=${encodeURIComponent(name)}`;
 }
 
+/** An answer in a chat, by one of its calls. */
+export interface AnswerPlace {
+	chat: string;
+	call: string;
+}
+
+/** The Evals tab, with an eval of this answer begun. */
+export function answerEvalPage(skill: string, { chat, call }: AnswerPlace): string {
+	return `${skillPage(skill)}#evals?${new URLSearchParams({ chat, call })}`;
+}
+
+/** The answer that such an address names; null if it names none. */
+export function answerInHash(hash: string): AnswerPlace | null {
+	const query = new URLSearchParams(hash.startsWith('#evals?') ? hash.slice('#evals?'.length) : '');
+	const [chat, call] = [query.get('chat'), query.get('call')];
+	return chat && call ? { chat, call } : null;
+}
+
 /** Address of a file in a skill’s Files tab, or of a line in it. */
 export function filePage(id: string, file: string, line: number | null = null): string {
 	return `${skillPage(id)}?file=${encodeURIComponent(file)}#${line === null ? 'files' : `L${line}`}`;
@@ -166,7 +184,7 @@ export function editorPage(
 function pathOf(id: string): string {
 	return toSkillId(id.replace(/(?<!~)~:/g, '@'))
 		.split('/')
-		.map(encodeURIComponent)
+		.map((part) => encodeURIComponent(part).replaceAll('%40', '@'))
 		.join('/');
 }
 

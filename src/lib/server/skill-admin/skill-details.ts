@@ -1,5 +1,5 @@
 /** Describes a skill for review, and changes its mode, trust and network access (E30, F3, F4, D35). */
-import { relative, sep } from 'node:path';
+import { basename, relative, sep } from 'node:path';
 import type { z } from 'zod';
 import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
@@ -14,6 +14,7 @@ import { skillIdOf } from '../skills/run/execution-host.ts';
 import { type BrokenSkill, type Skill, SkillError, toolFactsOf } from '../skills/types.ts';
 import { openInside } from '../safe-path.ts';
 import type { ModeSubject, StoredSkillModes } from '../trust/skill-modes.ts';
+import type { SkillEdits } from './skill-edits.ts';
 import { type SkillUsageCounts, type InstallIndex } from './skill-counts.ts';
 
 type SkillReview = Pick<SkillDetail, 'trust' | 'isTrustedByPlace' | 'digest' | 'files' | 'findings' | 'changes'>;
@@ -28,6 +29,7 @@ export interface SkillDetailParts extends Pick<SummaryParts, 'installs' | 'usage
 	};
 	modes: StoredSkillModes;
 	preflight: { needsOf(skill: Skill): Promise<SkillNeeds> };
+	edits?: Pick<SkillEdits, 'hadName' | 'forgetTrust'>;
 	network: {
 		declared(skill: Skill): string[];
 		granted(skillId: string): Promise<string[]>;
@@ -35,11 +37,11 @@ export interface SkillDetailParts extends Pick<SummaryParts, 'installs' | 'usage
 	};
 }
 
-/** @throws AppError `not_found` */
+/** Also by a name that it had, unless another skill has that by now. @throws AppError `not_found` */
 export async function describeSkill(parts: SkillDetailParts, id: string): Promise<SkillDetail> {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) return describeBuiltin(builtin, parts);
-	const skill = requireListed(parts, null, id);
+	const skill = await findNowOrOnce(parts, id);
 	if (skill.status === 'broken') return describeBroken(parts, skill);
 	const ownId = idOf(skill, isFirst(parts, skill));
 	const skillId = skillIdOf(skill);
@@ -60,6 +62,22 @@ export async function describeSkill(parts: SkillDetailParts, id: string): Promis
 		allowedTools: skill.allowedTools ?? null,
 		...toolFactsOf(skill)
 	};
+}
+
+async function findNowOrOnce(parts: SkillDetailParts, id: string): Promise<Skill | BrokenSkill> {
+	try {
+		return requireListed(parts, null, id);
+	} catch (error) {
+		if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+		const { source, name } = parseReference(fromSkillId(id));
+		const { skills, shadowed, broken } = parts.skills.registry.snapshot();
+		const all = [...skills, ...shadowed, ...broken].filter((skill) => source === null || source === skill.source);
+		if (all.some((skill) => skill.name === name)) throw error;
+		for (const skill of all) {
+			if (basename(skill.dir) === name || (await parts.edits?.hadName(skill.dir, name))) return skill;
+		}
+		throw error;
+	}
 }
 
 const NOTHING_NEEDED = {
@@ -107,7 +125,10 @@ export async function changeSkill(
 	const bad = network?.map(parseDomain).find(({ problem }) => problem !== undefined);
 	if (bad?.problem !== undefined) throw new AppError('invalid_input', bad.problem);
 	if (trust?.isTrusted === true) await parts.trust.trust(skill, trust.digest, now);
-	if (trust?.isTrusted === false) await parts.trust.revoke(skill);
+	if (trust?.isTrusted === false) {
+		await parts.trust.revoke(skill);
+		await parts.edits?.forgetTrust(skill.dir);
+	}
 	if (network !== undefined) await parts.network.grant(skillId, network, now);
 	await changeMode(parts.modes, skill, patch);
 	return describeSkill(parts, id);

@@ -114,7 +114,7 @@ function toAnswer({ issues, fixed, ...diagnosis }: Diagnosis, id: string): Skill
 	return {
 		id,
 		...diagnosis,
-		issues: issues.map(({ after, ...issue }) => ({
+		issues: asInUse(diagnosis.status, issues).map(({ after, ...issue }) => ({
 			...issue,
 			diff: fixed && after !== null ? diffFrom(fixed.before, after) : null
 		})),
@@ -148,7 +148,16 @@ export function checkSkillText(
 ): SkillCheck {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is built in and has no SKILL.md.`);
-	return checkText(text, requireListed(parts, null, id).dir);
+	const check = checkText(text, requireListed(parts, null, id).dir);
+	return { ...check, issues: asInUse(check.status, check.issues) };
+}
+
+/** As in lists: what the specification forbids, and a skill works with all the same, is a warning. */
+function asInUse<Issue extends { severity: 'error' | 'warning' }>(
+	status: SkillCheck['status'],
+	issues: readonly Issue[]
+): Issue[] {
+	return issues.map((issue) => (status === 'ready' ? { ...issue, severity: 'warning' } : issue));
 }
 
 /**

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import {
-	changesSinceEdit,
+	changesOfReturn,
 	listEdits,
 	readSkillFile,
 	removeSkillFile,
@@ -163,7 +163,7 @@ describe('F1: a version from before an edit', () => {
 	}
 	const newest = async (skill = 'good') => (await listEdits(parts, skill))[0]?.id ?? '';
 
-	test('is kept for each edit, compared with now, gone back to, and forth again', async () => {
+	test('is kept for each edit, compared with now as going back to it changes that, gone back to, and forth again', async () => {
 		await edit('scripts/run.sh', 'echo 1\n');
 		const first = await newest();
 		await edit('scripts/run.sh', 'echo 2\n');
@@ -173,9 +173,9 @@ describe('F1: a version from before an edit', () => {
 			['scripts/run.sh'],
 			['scripts/run.sh']
 		]);
-		expect(await changesSinceEdit(parts, 'good', first)).toEqual([
-			{ path: 'new.md', kind: 'added', diff: expect.stringContaining('+new') as unknown },
-			{ path: 'scripts/run.sh', kind: 'changed', diff: expect.stringContaining('-echo hi\n+echo 2') as unknown }
+		expect(await changesOfReturn(parts, 'good', first)).toEqual([
+			{ path: 'new.md', kind: 'removed', diff: expect.stringContaining('-new') as unknown },
+			{ path: 'scripts/run.sh', kind: 'changed', diff: expect.stringContaining('-echo 2\n+echo hi') as unknown }
 		]);
 		await returnToEdit(parts, 'good', first);
 		expect(await text('scripts/run.sh')).toBe('echo hi\n');
@@ -311,7 +311,7 @@ describe('F1: a version from before an edit', () => {
 		await rm(join(root, 'good/a.md'));
 		await symlink(join(folder, 'secret.txt'), join(root, 'good/a.md'));
 		await expect(returnToEdit(parts, 'good', before)).rejects.toMatchObject(failsAs('conflict', 'is a link'));
-		await expect(changesSinceEdit(parts, 'good', before)).rejects.toMatchObject(failsAs('conflict', 'is a link'));
+		await expect(changesOfReturn(parts, 'good', before)).rejects.toMatchObject(failsAs('conflict', 'is a link'));
 		expect(await read('secret.txt')).toBe('secret\n');
 	});
 

@@ -23,7 +23,7 @@ import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { type BuiltinSkill, findBuiltin, folderOf, type LookupParts, requireListed } from './skill-details.ts';
 import { idIn, folderGone, reloadedId, requireInRoot } from './skill-diagnosis.ts';
-import { changesOf } from '../trust/trust.ts';
+import { changesOf, type Trust } from '../trust/trust.ts';
 import type { ChangeSkill, SkillEdits } from './skill-edits.ts';
 import { digestOf, writeNew } from '../skills/doctor/skill-file.ts';
 import { templateFiles } from '../skills/make/templates.ts';
@@ -32,6 +32,8 @@ export interface SkillEditorParts extends LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
 	builtins: { builtins: readonly BuiltinSkill[] };
 	edits: SkillEdits;
+	/** Default: a return brings back no trust. */
+	trust?: Pick<Trust, 'trustAgain'>;
 	/** Default: only this server has them. */
 	changeSkill?: ChangeSkill;
 }
@@ -174,15 +176,15 @@ export async function listEdits(parts: SkillEditorParts, id: string): Promise<Sk
 	});
 }
 
-/** What changed since this version, in the files that were edited. @throws AppError as `returnToEdit` */
-export async function changesSinceEdit(parts: SkillEditorParts, id: string, edit: string): Promise<SkillFileChange[]> {
+/** What going back to before this edit changes, from what the files say now. @throws AppError as `returnToEdit` */
+export async function changesOfReturn(parts: SkillEditorParts, id: string, edit: string): Promise<SkillFileChange[]> {
 	const skill = requireFolder(parts, id);
 	const files = await filesOfEdit(parts, skill, edit);
 	const textOf = (path: string, file: Pick<ReadFile, 'bytes'> | null) =>
 		file ? [{ path, sha256: digestOf(file.bytes), text: isText(file.bytes) ? file.bytes.toString() : null }] : [];
 	return changesOf(
-		files.flatMap(({ path, before }) => textOf(path, before)),
-		files.flatMap(({ path, now }) => textOf(path, now))
+		files.flatMap(({ path, now }) => textOf(path, now)),
+		files.flatMap(({ path, before }) => textOf(path, before))
 	);
 }
 
@@ -213,7 +215,12 @@ async function goBack(parts: SkillEditorParts, skill: Skill | BrokenSkill, edit:
 			await folder.close();
 		}
 	}
-	return reloadedId(parts, skill);
+	const id = await reloadedId(parts, skill);
+	const { skills, shadowed } = parts.skills.registry.snapshot();
+	const returned = [...skills, ...shadowed].find(({ dir }) => dir === skill.dir);
+	const wasTrusted = (digest: string) => parts.edits.wasTrusted(skill.dir, digest);
+	if (returned) await parts.trust?.trustAgain(returned, wasTrusted, new Date().toISOString());
+	return id;
 }
 
 /** The files that were changed by this edit or later: as they were before it, and now. */

@@ -30,6 +30,8 @@ const edit = z.object({
 	isReturn: z.boolean(),
 	// Those kept by earlier versions of the app don't say it.
 	isDraft: z.boolean().default(false),
+	/** Of all files before it, if they were trusted. */
+	trusted: digest.nullable().default(null),
 	/** null: there was no such file before, or there is none after. */
 	files: z.array(
 		z.object({
@@ -52,6 +54,12 @@ export interface SkillEdits {
 	keep(dir: string, files: readonly EditedFile[], as?: 'return' | 'draft'): Promise<void>;
 	/** Newest first, without those that came to nothing. `now` reads a file of the skill; null, as without it: what it says isn’t told. */
 	list(dir: string, now?: (path: string) => Promise<Buffer | null>): Promise<SkillEdit[]>;
+	/** Whether its SKILL.md said this name before an edit. */
+	hadName(dir: string, name: string): Promise<boolean>;
+	/** Whether all files of the skill were trusted with this digest before an edit. */
+	wasTrusted(dir: string, digest: string): Promise<boolean>;
+	/** Once trust was withdrawn, no return brings it back. */
+	forgetTrust(dir: string): Promise<void>;
 	/** What all files that were changed since said before this edit; null: not there. @throws AppError `not_found` */
 	before(dir: string, id: string): Promise<{ path: string; before: { bytes: Buffer; mode: number } | null }[]>;
 }
@@ -62,10 +70,14 @@ export type ChangeSkill = <Result>(
 	work: () => Promise<Result>
 ) => Promise<{ result: Result; unkept: string | null }>;
 
-/** `folderOf`: a folder of the server's own for each folder of a skill. */
+/** `folderOf`: a folder of the server's own for each folder of a skill. `trustedIn`: the digest of its files, if they are trusted. */
 export function createSkillEdits(
 	folderOf: (dir: string) => string,
-	{ now = Date.now, exclusively = createLines() }: { now?: () => number; exclusively?: Exclusively } = {}
+	{
+		now = Date.now,
+		exclusively = createLines(),
+		trustedIn = async () => null
+	}: { now?: () => number; exclusively?: Exclusively; trustedIn?: (dir: string) => Promise<string | null> } = {}
 ): SkillEdits {
 	const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => exclusively('skill-edits', work);
 	const readAll = async (dir: string): Promise<Edit[]> => (await readIndex(folderOf(dir), z.array(edit))) ?? [];
@@ -84,7 +96,7 @@ export function createSkillEdits(
 				const last = known.at(-1);
 				const isSoon = last !== undefined && now() - Date.parse(last.editedAt) < JOINED_MS;
 				const joined = isSoon && as === undefined ? joinedWith(last, changes) : null;
-				const kind = { isReturn: as === 'return', isDraft: as === 'draft' };
+				const kind = { isReturn: as === 'return', isDraft: as === 'draft', trusted: await trustedIn(dir) };
 				const edits = joined
 					? [...known.slice(0, -1), joined]
 					: [...known, { id: randomUUID(), editedAt: new Date(now()).toISOString(), ...kind, files: changes }];
@@ -112,7 +124,7 @@ export function createSkillEdits(
 					befores.push(file ? told(await textOf(SKILL_MD, file.before?.id ?? null)) : later);
 				}
 				return Promise.all(
-					edits.map(async ({ files, ...rest }, index) => {
+					edits.map(async ({ files, trusted: _, ...rest }, index) => {
 						const texts = await Promise.all(
 							files.map(
 								async ({ path, before, after }) =>
@@ -133,6 +145,23 @@ export function createSkillEdits(
 						};
 					})
 				);
+			}),
+		async hadName(dir, name) {
+			const files = (await readAll(dir)).flatMap((each) => each.files);
+			for (const id of new Set(files.flatMap(({ path, before }) => (path === SKILL_MD ? (before?.id ?? []) : [])))) {
+				// An older one may go meanwhile.
+				const text = await readFile(join(folderOf(dir), id), 'utf8').catch(() => '');
+				if (partsIn(text)?.name === name) return true;
+			}
+			return false;
+		},
+		wasTrusted: async (dir, digest) => (await readAll(dir)).some(({ trusted }) => trusted === digest),
+		forgetTrust: (dir) =>
+			inTurn(async () => {
+				const edits = await readAll(dir);
+				if (edits.every(({ trusted }) => trusted === null)) return;
+				const kept = edits.map((each) => ({ ...each, trusted: null }));
+				await writeIndex(folderOf(dir), kept, idsOf(kept));
 			}),
 		before: (dir, id) =>
 			inTurn(async () => {

@@ -62,6 +62,8 @@ export interface Trust {
 	 * @throws AppError `conflict` if they changed, `too_large` if they can't be checked completely
 	 */
 	trust(skill: TrustSubject, digest: string, now: string): Promise<void>;
+	/** Trusts files that a return brought back as they were, if `wasTrusted` knows their digest and this version is still trusted. */
+	trustAgain(skill: TrustSubject, wasTrusted: (digest: string) => Promise<boolean>, now: string): Promise<void>;
 	/** Asks each time from now on, even for a skill in a trusted location. */
 	revoke(skill: TrustSubject): Promise<void>;
 }
@@ -241,6 +243,16 @@ export function createTrust(options: TrustOptions): Trust {
 				});
 			}
 			const { version = '' } = skill;
+			await trustedSkills.put(skillIdOf(skill), { version, digest, files: await keptFiles(content), trustedAt: now });
+		},
+
+		async trustAgain(skill, wasTrusted, now) {
+			const { version = '' } = skill;
+			const content = await readFolder(skill.dir);
+			const known = await trustedSkills.get(skillIdOf(skill), version);
+			if (content.digest === null || known?.version !== version || known.digest === ASK) return;
+			if (known.digest === content.digest || !(await wasTrusted(content.digest))) return;
+			const { digest } = content;
 			await trustedSkills.put(skillIdOf(skill), { version, digest, files: await keptFiles(content), trustedAt: now });
 		},
 

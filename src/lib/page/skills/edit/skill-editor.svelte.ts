@@ -208,6 +208,11 @@ export class SkillEditor {
 		if (newValue === null && this.isDirty) this.#keep();
 	}
 
+	/** What is typed in the open file is in this browser’s storage: it isn’t full, nor turned off. */
+	get isKept(): boolean {
+		return !this.isDirty || this.#kept()?.text === this.text;
+	}
+
 	dispose(): void {
 		this.#asked++;
 		this.#cancelCheck();

@@ -81,7 +81,7 @@ test('addresses name tabs, also those of parts of them; others name none', () =>
 test('a skill that is named as a page is has an address of its own', () => {
 	expect(['pdf', 'mine/pdf@1.0.0', 'new', 'edit', 'trash'].map(skillPage)).toEqual([
 		'/skills/pdf',
-		'/skills/mine/pdf%401.0.0',
+		'/skills/mine/pdf@1.0.0',
 		'/skills/~new',
 		'/skills/~edit',
 		'/skills/~trash'

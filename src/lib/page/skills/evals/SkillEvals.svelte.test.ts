@@ -76,7 +76,7 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(screen.getByTestId('script-cases')).toMatchTextContent(/2 test cases in Run/);
 		await expect
 			.element(screen.getByRole('link', { name: '2 test cases' }))
-			.toHaveAttribute('href', '/skills/installed/demo#run');
+			.toHaveAttribute('href', '/skills/demo#run');
 	});
 
 	test('that there are none of, or that cannot be read, say so and offer no run', async () => {

@@ -1,8 +1,14 @@
-/** The first eval of a skill that has none: from its own example, else from the last chat that used it. */
+/** Evals that are made of what is there: the first one of a skill, from its own example or the last chat that used it; and one of an answer. */
+import { asObject, type JsonObject, parseJson } from '../../../shared/json.ts';
 import { messageText } from '../../../shared/message.ts';
+import { MAX_SKILL_FILE_BYTES } from '../../../shared/names.ts';
 import type { SkillDetail } from '../../../shared/skills.ts';
 import { EVERY_EXECUTION, nameOf } from '../../executions/executions.svelte.ts';
+import { fileName, fileUrl, openFile } from '../../files/files.ts';
+import { ApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
+import { filesGiven } from '../run/scripts.ts';
+import type { AnswerPlace } from '../skill-words.ts';
 
 export interface FirstEval {
 	from: 'example' | 'chat';
@@ -51,4 +57,73 @@ export async function findFirstEval(
 export function evalsText(first: FirstEval | null, name: string): string {
 	const { prompt = '', files = [], expectations = [`skillLoaded: ${name}`] } = first ?? {};
 	return `${JSON.stringify({ evals: [{ prompt, ...(files.length > 0 && { files }), expectations }] }, null, '\t')}\n`;
+}
+
+export interface AnswerEval {
+	/** As evals.json has it. */
+	entry: JsonObject;
+	/** Files that the skill lacks, where the eval expects them. */
+	copies: { path: string; text: string }[];
+	/** Names of files that can’t be copied: they aren’t text, or too large. */
+	left: string[];
+}
+
+/** Its question, the files that it was given, and a check to fill in. Rejects with an `ApiError`. */
+export async function findAnswerEval(
+	client: Pick<Client, 'getConversation' | 'listFiles'>,
+	{ name, files: own }: Pick<SkillDetail, 'name' | 'files'>,
+	{ chat, call }: AnswerPlace
+): Promise<AnswerEval> {
+	const [{ messages }, there] = await Promise.all([client.getConversation(chat), client.listFiles(chat)]);
+	const at = messages.findIndex(({ parts }) => parts.some((part) => part.type === 'tool' && part.id === call));
+	const asked = messages.slice(0, Math.max(at, 0)).findLast(({ role }) => role === 'user');
+	if (!asked) throw new ApiError('not_found', 'This answer is no longer in its chat.');
+	const runs = (messages[at]?.parts ?? []).flatMap((part) => (part.type === 'tool' ? (part.execution ?? []) : []));
+	const made = new Set(runs.flatMap(({ files }) => files.map(({ path }) => path)));
+	const paths = there.map(({ path }) => path).filter((path) => !made.has(path));
+	const given = runs.flatMap(({ args }) => filesGiven(paths, { args, input: asObject(parseJson(args[0] ?? '')) }));
+	const entry: AnswerEval = { entry: {}, copies: [], left: [] };
+	const files: string[] = [];
+	for (const path of new Set([...asked.files.filter((each) => paths.includes(each)), ...given])) {
+		const text = await textOf(fileUrl(chat, path));
+		const same = own.find((file) => file.text === text && fileName(file.path) === fileName(path));
+		if (text === null) entry.left.push(fileName(path));
+		else if (same) files.push(same.path);
+		else {
+			const taken = new Set([...own, ...entry.copies].map((file) => file.path));
+			const copy = freePath(`evals/files/${fileName(path)}`, taken);
+			entry.copies.push({ path: copy, text });
+			files.push(copy);
+		}
+	}
+	const used = runs.find(({ skill }) => skill === name);
+	entry.entry = {
+		prompt: messageText(asked).trim(),
+		...(files.length > 0 && { files }),
+		expectations: [
+			`skillLoaded: ${name}`,
+			...(used ? [`toolCalled: ${used.tool ?? used.script}`] : []),
+			{ contains: '' }
+		]
+	};
+	return entry;
+}
+
+/** null if it isn’t text, or too large for a file that is written here. */
+async function textOf(url: string): Promise<string | null> {
+	const bytes = await (await openFile(url)).arrayBuffer();
+	try {
+		const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+		return bytes.byteLength > MAX_SKILL_FILE_BYTES || text.includes('\0') ? null : text;
+	} catch {
+		return null;
+	}
+}
+
+/** `notes-2.txt` where there is another `notes.txt`. */
+function freePath(path: string, taken: ReadonlySet<string>): string {
+	for (let count = 1; ; count++) {
+		const tried = count === 1 ? path : path.replace(/(?=\.[^./]*$)|$/, `-${count}`);
+		if (!taken.has(tried)) return tried;
+	}
 }

@@ -54,7 +54,7 @@ describe('A40: the versions of a skill', () => {
 		await expect.element(rows.nth(1)).toMatchTextContent(/Off\s*Edited here/);
 		await expect
 			.element(rows.nth(1).getByRole('link', { name: /^1\.0\.0 of .*\(2\)$/ }))
-			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
+			.toHaveAttribute('href', '/skills/installed/demo@1.0.0');
 		await expect.element(rows.nth(2)).toMatchTextContent(/^1\.0\.0 of \w+ \d+.*Older\s/s);
 	});
 

@@ -111,7 +111,7 @@ export interface MenuItem {
 	isChecked?: boolean;
 	/** A separator comes before it. */
 	isApart?: boolean;
-	/** File to download, instead of `run`. */
+	/** A page, or a file of the API to download, instead of `run`. */
 	href?: string;
 	/** Called after the menu has closed and its button has the focus again. */
 	run?: () => void;

@@ -1,6 +1,6 @@
 import { skillEditChanges, skillReturned } from '$lib/shared/skills.ts';
 import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
-import { changesSinceEdit, returnToEdit } from '$lib/server/skill-admin/skill-editor.ts';
+import { changesOfReturn, returnToEdit } from '$lib/server/skill-admin/skill-editor.ts';
 
 const OF_EDIT = { ...OF_SKILL, edit: 'ID of the edit.' };
 
@@ -9,9 +9,9 @@ export const GET = endpoint({
 	tag: 'Versions',
 	summary: 'Compare a skill with what it was before an edit',
 	params: OF_EDIT,
-	answer: skillEditChanges.describe('What changed since, by file.'),
+	answer: skillEditChanges.describe('What going back changes, by file.'),
 	errors: ['invalid_input', 'too_large', 'conflict'],
-	handler: async ({ app, params }) => ({ changes: await changesSinceEdit(app, params.id, params.edit) })
+	handler: async ({ app, params }) => ({ changes: await changesOfReturn(app, params.id, params.edit) })
 });
 
 export const POST = endpoint({
