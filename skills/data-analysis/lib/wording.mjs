@@ -1,0 +1,78 @@
+/** What people say of a table, in the words of its columns: one table of words, so that the question itself is read in one way. */
+
+import { compare, ZERO } from './decimal.mjs';
+import { OF_COIN, sortOf } from './names.mjs';
+import { kindsOf } from './report.mjs';
+
+/** A column of such a name, what it is called, and what the high and the low end of it are. */
+const CALLED = [
+	[/(?<!\p{L})temp/iu, 'temperatures?|degrees', 'hot|warm', 'cold|cool|chilli'],
+	[/(?<!\p{L})(rain|precip)/iu, 'rainfall|precipitation', 'wet|raini', 'dri'],
+	[/(?<!\p{L})(weight|kg|gram)/iu, 'weigh|weighs', 'heavi', 'light'],
+	[/(?<!\p{L})(height|tall)/iu, 'tall', 'tall', 'short'],
+	[/(?<!\p{L})(speed|km\/?h|mph)/iu, 'speed', 'fast|quick', 'slow']
+];
+/** What people call a column of texts, and its names. */
+const ALIKE = [
+	[/\b(?:products?|articles?)\b|(?<=\b(?:which|each|per|by) )items?\b/g, /^(product|article|item)s?$/i],
+	[/\b(?:shops?|stores?|merchants?|payees?)\b/g, /^(shop|store|merchant|payee)s?$/i],
+	[/\b(?:towns?|cit(?:y|ies))\b/g, /^(town|city)$/i],
+	[/\b(?:clients?|customers?|buyers?)\b/g, /^(client|customer|buyer)s?$/i]
+];
+
+/** What people say, in words that readQuestion knows: `warmest` is the highest of the only column of temperatures. */
+export function inOwnWords(line, columns) {
+	const numbers = columns.filter(({ isNumber, name }) => isNumber && sortOf(name) !== 'id');
+	const only = (isMeant) => {
+		const [found, ...others] = numbers.filter(isMeant);
+		return found && others.length === 0 ? (found.name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ') : undefined;
+	};
+	const pieces = only(({ name }) => sortOf(name) === 'pieces');
+	const rain = only(({ name }) => /(?<!\p{L})rain/iu.test(name));
+	const others = numbers.flatMap(({ name }) => (/^total$/i.test(name) ? [] : [name.toLowerCase()]));
+	const age = only(({ name }) => /age$/i.test(name));
+	const flow = only((column) => OF_COIN.test(column.name) && hasBothSigns(column));
+	// Of two that are named, one is higher; of all, the highest.
+	const isOfAll = /\b(which|what|who)\b/.test(line) && !/\b(than|or)\b/.test(line);
+	const kinds = columns[kindsOf(columns)]?.name.toLowerCase();
+	const rewritten = [
+		...CALLED.flatMap(([pattern, name, ...ends]) => {
+			const own = only((column) => pattern.test(column.name));
+			if (!own) return [];
+			const words = ['high', 'low'].flatMap((end, at) => [
+				[new RegExp(`\\b(?:${ends[at]})t?est\\b`, 'g'), `${end}est ${own}`],
+				[new RegExp(`\\b(?:${ends[at]})t?er\\b`, 'g'), `${end}${isOfAll ? 'est' : 'er'} ${own}`]
+			]);
+			const howTo = ['high', 'low'].map((end, at) => [
+				new RegExp(`\\bhow (?:${ends[at]})y? (?:did|does|has) it (?:get|got|gotten)\\b`, 'g'),
+				`${end}est ${own}`
+			]);
+			return [...words, ...howTo, [new RegExp(`\\bhow (?:${ends[0]})\\b|\\b(?:${name})\\b`, 'g'), own]];
+		}),
+		...ALIKE.map(([pattern, name]) => [
+			pattern,
+			columns.find((column) => column.type === 'text' && name.test(column.name))?.name.toLowerCase()
+		]),
+		[/\bhow old (?:are|were) they\b(?!.*\b(?:average|mean|median)\b)/g, age && `list their ${age}`],
+		[/\bbest[ -]?sellers?\b/g, pieces && kinds && `${kinds} with the highest ${pieces}`],
+		[/\bmost popular\b|\bbest[ -]?selling\b/g, pieces ? `highest ${pieces}` : 'most common'],
+		[/\b(more|less) popular\b/g, pieces && `$1 ${pieces}`],
+		[/\b(?:units|pieces)\b/g, pieces],
+		// `total quantity`, where another column is called Total.
+		[/\btotal (?:of )?(?:the )?(?=(.+) )/g, (all, rest) => (others.some((name) => rest.startsWith(name)) ? 'sum of ' : all)],
+		[/\bbusiest (\p{L}+)/gu, 'most entries per $1'],
+		[/(?<!how much )\b(?:did|does) it rain\b|\bit rained\b/g, rain && `did it have ${rain} over 0`],
+		[/\bhow many items (?=.*\b(sell|sold|buy|bought|order|ordered)\b)/g, pieces && `how many ${pieces} `],
+		[/\bhow much ((?:is|was|do i have|did i have) left( over)?|did (?:i|we) save)\b/g, flow && `total ${flow}`],
+		[/\bhow (?:much|many) (?:dollars|euros?|pounds|bucks|quid|kroner|francs)\b/g, 'how much money'],
+		[/\b(brought|brings?) in\b/g, 'made'],
+		[/\b(apart|aside) from\b|\b(leaving|not) out\b/g, 'except']
+	];
+	return rewritten.reduce((text, [pattern, own]) => (own ? text.replace(pattern, own) : text), line);
+}
+
+/** Does money go out and come in? */
+export function hasBothSigns(column) {
+	const { min, max } = column?.numbers ?? {};
+	return Boolean(min && max) && compare(min, ZERO) < 0 && compare(max, ZERO) > 0;
+}
