@@ -28,7 +28,7 @@ const LOOP_MS = 50;
 const SECRET = `torture-${randomUUID()}`;
 
 export interface TortureOptions {
-	/** New for each test. */
+	/** For each test, which closes it. */
 	open(): Promise<Sandbox>;
 	/** Is something it needs missing on this machine? */
 	isMissing?: boolean;
