@@ -85,7 +85,7 @@ async function vitest(name: string, projects: string[], env: Record<string, stri
 	// Most tests wait for processes and disks: Vitest's one worker less than there are cores leaves a small machine idle.
 	const args = [
 		'run',
-		`--maxWorkers=${availableParallelism() + 1}`,
+		`--maxWorkers=${availableParallelism() + 2}`,
 		...projects.map((project) => `--project=${project}`),
 		...reporters
 	];
