@@ -277,7 +277,7 @@ export function testTorture(
 			expect(result.files.length).toBeLessThanOrEqual(1000);
 			expect(made.length).toBeGreaterThan(DEFAULT_LIMITS.workspaceFiles);
 			// The next run is refused until there's space.
-			expect(await run('sleep.sh', ['5'], 20_000)).toMatchObject({ success: false, error: 'OutputTooLarge' });
+			expect(await run('sleep.sh', [seconds], 60_000)).toMatchObject({ success: false, error: 'OutputTooLarge' });
 			// Otherwise the one after each test is refused, too, unless it ends before the check.
 			rmSync(workspace, { recursive: true });
 			await mkdir(workspace);

@@ -180,7 +180,8 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 	test('a caller with many scripts doesn’t hold up another’s', async () => {
 		await rig.startWorker({ SKILLS_MAX_SCRIPTS: '1' });
 		const server = await rig.startServer();
-		const [order, go] = ['order.txt', 'go'].map((name) => join(rig.dataDir, name));
+		const order = join(rig.dataDir, 'order.txt');
+		const go = join(rig.dataDir, 'go');
 		await writeFile(order, '', { mode: 0o666 });
 		const line = (key: string) => `${untilGo(go)}; echo ${key} >> ${order}`;
 		const asked: unknown[] = [];
