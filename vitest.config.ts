@@ -31,7 +31,7 @@ export default defineConfig({
 			{
 				extends: './vite.config.ts',
 				// They mostly wait for servers that start and stop.
-				test: { name: 'crash', environment: 'node', include: [crashTests], maxWorkers: 3, ...patient }
+				test: { name: 'crash', environment: 'node', include: [crashTests], maxWorkers: 2, ...patient }
 			},
 			{
 				extends: './vite.config.ts',
