@@ -42,7 +42,11 @@ async function start(env: Record<string, string>): Promise<void> {
 }
 
 /** Sends soon what there is to send. */
-const tracing = () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_METRIC_EXPORT_INTERVAL: '500' });
+const tracing = () => ({
+	OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+	OTEL_METRIC_EXPORT_INTERVAL: '500',
+	OTEL_BSP_SCHEDULE_DELAY: '200'
+});
 
 /** Sends a question and returns the events of its answer. */
 async function turn(words: string, headers: Record<string, string> = {}, threadId: string = randomUUID()) {
@@ -208,7 +212,8 @@ describe('E29: traces', { timeout: 120_000 }, () => {
 	});
 
 	test('what is left is sent at the end, within the grace', async () => {
-		await start({ ...tracing(), OTEL_METRICS_EXPORTER: 'none', OTEL_SERVICE_NAME: 'team-skills' });
+		const own = { OTEL_METRICS_EXPORTER: 'none', OTEL_SERVICE_NAME: 'team-skills', OTEL_BSP_SCHEDULE_DELAY: '60000' };
+		await start({ ...tracing(), ...own });
 		model.push(text('Done.'));
 		await turn('Hello');
 		await app.restart();

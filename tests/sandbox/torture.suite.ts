@@ -1,6 +1,7 @@
 /** What a malicious skill can do on one backend. Runs against every backend the machine has. */
 import { randomInt, randomUUID } from 'node:crypto';
-import { lstat, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,7 +29,7 @@ const LOOP_MS = 50;
 const SECRET = `torture-${randomUUID()}`;
 
 export interface TortureOptions {
-	/** New for each test. */
+	/** For each test, which closes it. */
 	open(): Promise<Sandbox>;
 	/** Is something it needs missing on this machine? */
 	isMissing?: boolean;
@@ -276,9 +277,10 @@ export function testTorture(
 			expect(result.files.length).toBeLessThanOrEqual(1000);
 			expect(made.length).toBeGreaterThan(DEFAULT_LIMITS.workspaceFiles);
 			// The next run is refused until there's space.
-			expect(await run('sleep.sh', ['5'], 20_000)).toMatchObject({ success: false, error: 'OutputTooLarge' });
+			expect(await run('sleep.sh', [seconds], 60_000)).toMatchObject({ success: false, error: 'OutputTooLarge' });
 			// Otherwise the one after each test is refused, too, unless it ends before the check.
-			for (const name of await readdir(workspace)) await rm(join(workspace, name), { recursive: true });
+			rmSync(workspace, { recursive: true });
+			await mkdir(workspace);
 		});
 
 		test('may plant links: nobody follows them', async () => {

@@ -15,6 +15,7 @@ import {
 	wheel,
 	wheelFolder
 } from '../../../../tests/support/package-index.ts';
+import { processesWith } from '../../../../tests/support/processes.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 import { runOnDisk } from '../../../../tests/support/small-disk.ts';
 import { removeFolder } from '../foreign-folders.ts';
@@ -419,10 +420,7 @@ test('D46: stopped half-way, nothing is left and no program goes on', async () =
 	};
 	expect(await problemOf(environments.install(lock, { signal: stop.signal }))).toBe('Cancelled');
 	expect(await there()).toEqual([]);
-	await eventually(async () => {
-		const { stdout } = await run('ps', ['-eo', 'args']);
-		expect(stdout).not.toContain(dir);
-	});
+	await eventually(() => expect(processesWith(dir)).toEqual([]));
 	index.intercept = null;
 	await environments.install(lock);
 	expect(await there()).toEqual([lock.digest]);

@@ -114,10 +114,11 @@ function ownVersion(): string | null {
 function openTraces(url: string, { resource, sampled, log }: { resource: Resource; sampled: number; log: Log }) {
 	const exporter = reporting(new OTLPTraceExporter({ url, ...timeout('TRACES') }), { what: 'traces', url, log });
 	const root = sampled === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(sampled);
+	const scheduledDelayMillis = Number(process.env.OTEL_BSP_SCHEDULE_DELAY) || 5_000;
 	const provider = new TracerProvider({
 		resource,
 		sampler: new ParentBasedSampler({ root }),
-		spanProcessors: [new BatchSpanProcessor({ exporter, maxQueueSize: MAX_WAITING })],
+		spanProcessors: [new BatchSpanProcessor({ exporter, maxQueueSize: MAX_WAITING, scheduledDelayMillis })],
 		spanLimits: { attributeValueLengthLimit: MAX_VALUE }
 	});
 	const tracer = provider.getTracer('openrouter-skills');
