@@ -137,7 +137,7 @@ test('F1: a text is checked as the SKILL.md of its folder, with fixes, and nothi
 	const text = '---\nname: Other Name\ndescription: Use when: asked\n---\nText.\n';
 	const { body } = await send<SkillCheck>(check.POST, { id: 'demo', body: { text } });
 	expect(body.issues).toEqual(
-		expect.arrayContaining([expect.objectContaining({ field: 'name', line: 2, fixId: 'name', severity: 'warning' })])
+		expect.arrayContaining([expect.objectContaining({ field: 'name', line: 2, fixId: 'name', severity: 'error' })])
 	);
 	const fixed = await send<SkillCheck>(check.POST, { id: 'demo', body: { text: body.fixes.name } });
 	expect(fixed.body).toMatchObject({ name: 'demo', status: 'ready' });

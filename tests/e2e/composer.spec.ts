@@ -55,6 +55,7 @@ test('F5, F7: the same file again is the one that is there; a changed one stands
 	model.push(text('One.'), text('Two.'));
 	await page.goto(app.url);
 	await bring(page, 'hh.csv', 'a,b\n1,2\n');
+	await expect(files(page)).toHaveAttribute('data-state', 'ready');
 	await box(page).fill('one');
 	await box(page).press('Enter');
 	await finish(page, 1);
@@ -63,6 +64,7 @@ test('F5, F7: the same file again is the one that is there; a changed one stands
 	await bring(page, 'hh.csv', 'a,b\n1,3\n');
 	await expect(files(page)).toHaveCount(2);
 	await expect(files(page).last()).toHaveAttribute('data-path', 'hh (2).csv');
+	await expect(files(page).last()).toHaveAttribute('data-state', 'ready');
 	await box(page).fill('two');
 	await box(page).press('Enter');
 	await finish(page, 2);

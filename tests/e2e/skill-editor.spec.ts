@@ -112,7 +112,7 @@ test('F1, F8: a problem is shown at its line, put right by one click and saved; 
 	await expect(page.getByTestId('editor-status')).toContainText('Unsaved changes');
 	const issue = page.getByTestId('editor-issue').filter({ hasText: 'name' }).first();
 	await expect(issue).toBeVisible();
-	await expect(code(page).locator('.cm-lintRange-warning').first()).toHaveText('name: Wrong_Name');
+	await expect(code(page).locator('.cm-lintRange-error').first()).toHaveText('name: Wrong_Name');
 	page.on('dialog', (dialog) => void dialog.accept());
 	await page.reload();
 	await expect(page.getByTestId('restored-note')).toBeVisible();

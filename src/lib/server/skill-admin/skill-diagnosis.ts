@@ -148,11 +148,10 @@ export function checkSkillText(
 ): SkillCheck {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is built in and has no SKILL.md.`);
-	const check = checkText(text, requireListed(parts, null, id).dir);
-	return { ...check, issues: asInUse(check.status, check.issues) };
+	return checkText(text, requireListed(parts, null, id).dir);
 }
 
-/** As in lists: what the specification forbids, and a skill works with all the same, is a warning. */
+/** As in lists: what the specification forbids, and a skill works with all the same, is a warning. Who writes it is told more loudly. */
 function asInUse<Issue extends { severity: 'error' | 'warning' }>(
 	status: SkillCheck['status'],
 	issues: readonly Issue[]
