@@ -8,6 +8,7 @@ import type { SkillList } from '../../src/lib/shared/skills.ts';
 import type { App } from '../support/app-process.ts';
 import { call, text } from '../support/model-server.ts';
 import { besideScreen } from '../support/beside-screen.ts';
+import { processesWith } from '../support/processes.ts';
 import { expect } from './app.ts';
 import { answers, ask, test } from './played-model.ts';
 
@@ -33,11 +34,14 @@ async function execute(app: App, body: unknown) {
 	};
 }
 
+/** Told from those of other tests. */
+const sleep = `sleep 600.${process.pid}`;
+
 /** An extra skill with a script that runs until it's stopped. */
 async function addSleeper(page: Page, app: App): Promise<void> {
 	const folder = join(app.skillsDir, 'sleeper');
 	await mkdir(join(folder, 'scripts'), { recursive: true });
-	await writeFile(join(folder, 'scripts/sleep.sh'), 'echo begun; exec sleep 600\n');
+	await writeFile(join(folder, 'scripts/sleep.sh'), `echo begun; exec ${sleep}\n`);
 	await writeFile(join(folder, 'SKILL.md'), '---\nname: sleeper\ndescription: Sleeps.\n---\nRun scripts/sleep.sh.\n');
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'sleeper')).toBeVisible();
@@ -151,6 +155,7 @@ test('E10: what runs can be ended from the page of executions', async ({ page, a
 	await page.goto(`${app.url}/skills/sleeper#run`);
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('run-button')).toBeDisabled();
+	await expect.poll(() => processesWith(sleep).length).toBeGreaterThan(0);
 	const other = await context.newPage();
 	await other.goto(`${app.url}/skills/executions?skill=sleeper`);
 	await expect(rows(other)).toHaveAttribute('data-status', 'running');
