@@ -270,6 +270,28 @@ describe('files', () => {
 		expect(client.started[0]?.messages[0]?.metadata).toEqual({ files: ['sales.csv', 'sales (2).csv'] });
 	});
 
+	test('F7: what is sent while a file is on its way follows it, unless it’s changed or the upload fails', async () => {
+		const screen = await render(Composer, { session });
+		const box = screen.getByTestId('composer-input');
+		await screen.getByTestId('file-input').upload(csv('a.csv'));
+		await box.fill('one');
+		await userEvent.keyboard('{Enter}');
+		await expect.element(screen.getByText('Sends after the upload')).toBeVisible();
+		await box.fill('one more');
+		await expect.element(screen.getByText('Wait for the upload to finish')).toBeVisible();
+		await expect.poll(() => client.uploads).toHaveLength(1);
+		client.uploads[0]?.fail(new ApiError('internal', 'Broken.'));
+		await expect.element(screen.getByText('Retry or remove the failed upload to send')).toBeVisible();
+		await screen.getByRole('button', { name: 'Upload a.csv again' }).click();
+		await box.click();
+		await userEvent.keyboard('{Enter}');
+		await expect.element(screen.getByText('Sends after the upload')).toBeVisible();
+		expect(client.started).toEqual([]);
+		client.uploads[1]?.finish();
+		await expect.poll(() => client.started[0]?.messages[0]?.metadata).toEqual({ files: ['a.csv'] });
+		expect(client.started).toHaveLength(1);
+	});
+
 	test('F5: that other servers don’t have yet say so', async () => {
 		const screen = await render(Composer, { session });
 		await screen.getByTestId('file-input').upload(csv('a.csv'));

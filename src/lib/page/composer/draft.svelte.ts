@@ -33,6 +33,8 @@ export class Draft {
 	readonly #held: Attachment[] = [];
 	#text = $state('');
 	attachments = $state.raw<Attachment[]>([]);
+	/** Text that was sent while a file was on its way: it follows once that is there, unless it’s changed meanwhile. */
+	awaited = $state<string | null>(null);
 	/** Why some of the chosen files are missing. */
 	problem = $state<string | null>(null);
 	/** Why the message in the box couldn't be sent. */

@@ -206,10 +206,11 @@ export class ChatSession {
 
 	/**
 	 * Sends the draft: during a run it's queued for the end, or with `isUrgent` for the end of the step. Waits for reads and
-	 * changes under way first.
+	 * changes under way first; what is sent while a file is on its way follows it.
 	 */
 	async send({ isUrgent = false } = {}): Promise<void> {
 		while (this.#underWay) await this.#underWay;
+		if (this.draft.isUploading && !this.draft.isHeld) this.draft.awaited = this.draft.text;
 		if (!this.canSend || this.#isDisposed) return;
 		const { front } = this;
 		if (front && !this.isRunning && !(await this.#during(this.#choose(front)))) return;
