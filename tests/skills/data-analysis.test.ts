@@ -889,6 +889,12 @@ const CLUB =
 	'Name,Town,Hours this year,Has car\nAnn Lee,Lund,40,yes\nBo Falk,Lund,10,no\nCy Ode,Ystad,20,yes\nDi Roe,Ystad,5,no\n';
 const SHOP =
 	'Date,Item,Quantity,Unit price,Paid by\n2024-03-01,Oat scones,14,2.35,card\n2024-03-02,Honey jar,3,7.90,cash\n2024-04-02,Oat scones,5,2.40,cash\n';
+const TRIP =
+	'date,what,category,paid_by,amount_eur\n2026-05-01,Train,Transport,Ada,19.50\n2026-05-01,Dinner,Food,Bo,46.20\n2026-05-02,Museum,Fun,Bo,12.00\n';
+const BOOKS =
+	'Title,Author,Genre,Pages,Stars,Finished\nDune,Frank Herbert,Fiction,612,5,2026-01-12\nEmma,Jane Austen,Classic,474,,\nPersuasion,Jane Austen,Classic,249,4,2025-11-02\n';
+const RUNS = 'Date,Distance (km),Minutes,Pace (min/km)\n2026-07-02,10.1,62,6.14\n2026-07-05,5.2,31,5.96\n';
+const POTS = 'Name,Room,Price\nFicus,Hall,£24.99\nBasil,Kitchen,£2.50\n';
 const LOG =
 	'day,station,temp_c,rain_mm\n2026-07-01,Hill,18,12.4\n2026-07-01,Bay,19,0\n2026-07-02,Hill,28.5,0\n2026-07-02,Bay,20,1.2\n';
 const RENT =
@@ -925,6 +931,17 @@ describe('data-analysis: rows that have something', () => {
 		['Item,Quantity,Total\nMug,3,9\nCup,2,4\n', 'total quantity', 'The total Quantity is **5**.'],
 		[RENT, 'what percent of my spending is rent', '**100 %** of the total spending is'],
 		[RENT, 'How much did I spend?\nand on food?\nin January', 'The total spending in January is **980.00**'],
+		[TRIP, 'How much was spent by each person?', '**Bo** has the highest total amount_eur (58.20)'],
+		[TRIP, 'total for food in euros', 'The total amount_eur for category “Food” is **46.20**'],
+		[BOOKS, 'unfinished books', '**1** of 3 books has no Finished: Emma.'],
+		[BOOKS, 'my favourite book', 'The highest Stars is **5**: Dune.'],
+		[BOOKS, 'average rating by genre', '**Fiction** has the highest average Stars (5)'],
+		[BOOKS, 'how many classic books have 4 stars', '**1** of 3 books has Genre “Classic” and Stars 4'],
+		[BOOKS, 'which author have I read most', '**Jane Austen** has the highest number of rows (2)'],
+		[BOOKS, 'how many pages per book', 'The average Pages is **445**.'],
+		[RUNS, 'how long did I run', 'The total Minutes is **93**.'],
+		[RUNS, 'how many km in July', 'The total Distance (km) in July is **15.3**'],
+		[POTS, 'how much did they cost', 'The total Price is **£27.49**.'],
 		[LOG, 'hottest day', 'The highest temp_c is **28.5**: 2026-07-02.'],
 		[LOG, 'which station is warmer?', '**Hill** has the highest average temp_c (23.25)'],
 		[LOG, 'how hot was it on 2 July', 'The average temp_c on 2 July is **24.25**'],
@@ -935,7 +952,7 @@ describe('data-analysis: rows that have something', () => {
 		[RENT, 'total for Rent Weber', 'The total spending for Payee “Rent Weber” is **1,990.00**'],
 		[RENT, 'highest for Rent Weber', 'The highest payment for Payee “Rent Weber” is **1,010.00**'],
 		[RENT, 'How much did I spend?\nWhich was the smallest?', 'The lowest payment is **980.00**'],
-		[RENT, 'When was the rent?', '**2** of 3 rows have Payee “Rent Weber”: 2025-01-04 and 2025-02-04.'],
+		[RENT, 'When was the rent?', '**2** of 3 rows have Payee “Rent Weber”: 2025-01-04 and 2025-02-04.']
 	])('counts and filters them: %#', async (text, question, expected) => {
 		expect((await analyze(text, '--question', question)).stdout).toContain(expected);
 	});
@@ -943,7 +960,10 @@ describe('data-analysis: rows that have something', () => {
 	it.each([
 		[SHOP, 'On which days did we sell no honey?', '“no honey”'],
 		[SHOP, 'Total quantity by item without honey', null],
-		[RENT, 'How much did my rent go up?', '“go up”']
+		[RENT, 'How much did my rent go up?', '“go up”'],
+		[TRIP, 'how long was the trip', '“long”'],
+		[TRIP, 'how much for each child', '“child”'],
+		[POTS, 'my favourite one', '“favourite”']
 	])('refuses what it can’t tell: %#', async (text, question, unknown) => {
 		const { stdout } = await analyze(text, '--question', question);
 		if (unknown === null) expect(stdout).toContain('for Item not “Honey jar”');

@@ -18,7 +18,7 @@ export const SMALL = new Set(
 	 say said called named go goes went come comes came take takes took make makes made spend spends spent spending pay pays cost costs buy buys bought sell sells sold
 	 earn earns earned live lives living belong happen happened hi hello hey thanks thank ok okay file csv tsv table data sheet dataset spreadsheet column columns
 	 row rows line lines entry entries record records item items thing things one ones people person persons value values number numbers figure figures
-	 altogether overall whole entire time times much many money about sale sales spending expense expenses costs everyone everybody everything long far often still yet ever again there different various distinct unique kind kinds
+	 altogether overall whole entire time times much many money about sale sales spending expense expenses costs everyone everybody everything often still yet ever again there different various distinct unique kind kinds
 	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize order ordered group grouped calculate compute work add up same instead again play plays played fell
 	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common frequent frequently back whats got get gets scored did anyone somebody someone somewhere`.split(
 		/\s+/
@@ -58,7 +58,7 @@ export function simplify(name) {
 const IDS =
 	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|table|shelf|room|seat|group|team|week|page)$/;
 const LEVELS =
-	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance)$/;
+	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance|stars?)$/;
 /** `temp_c`, `weight (kg)` */
 const A_UNIT = /[\s_([]+(°?[cf]|celsius|fahrenheit|k?g|[cmk]?m|pct|%)[)\]]?$/i;
 const PIECES = /^(units?|quantity|qty|pieces|count)$/;
@@ -167,7 +167,7 @@ export function namedColumns(said, columns) {
 		}
 		// `unpaid`
 		for (const { index, parts } of order)
-			if (parts.length === 1 && columns[index].type === 'yes/no' && found.every((each) => each.index !== index)) {
+			if (parts.length === 1 && /yes\/no|date/.test(columns[index].type) && found.every((each) => each.index !== index)) {
 				const at = said.indexOf(` un${parts[0]} `);
 				if (at >= 0) found.push({ index, at: at + 3, text: parts[0] });
 			}
@@ -177,6 +177,8 @@ export function namedColumns(said, columns) {
 
 function isNear(said, name) {
 	if (SMALL.has(said) || ROW_NOUNS.has(stem(said)) || said.length < 4 || name.length < 4) return false;
+	// `unfinished` is the opposite.
+	if (said.startsWith('un') !== name.startsWith('un')) return false;
 	const [short, long] = said.length < name.length ? [said, name] : [name, said];
 	return (
 		(long.startsWith(short) && long.length - short.length <= 4) || (short.length > 4 && likeness(said, name) >= 0.8)

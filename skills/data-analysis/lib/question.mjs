@@ -10,7 +10,7 @@ import { hasBothSigns, inOwnWords } from './wording.mjs';
 const MEASURES = [
 	[
 		'count',
-		/\b(how many|number of|count|how often|(most|least) (often|common|frequent(ly)?)|(visit|go to) .{0,20}most|have (the )?most of)\b/
+		/\b(how many|number of|count|how often|(most|least) (often|common|frequent(ly)?)|(visit|go to|use|read|see|watch) .{0,20}most|have (the )?most of)\b/
 	],
 	['median', /\bmedian\b/],
 	['mean', /\b(average|averages|mean|avg|on average|typical|typically)\b/],
@@ -223,12 +223,17 @@ function readLine(line, table, columns) {
 	if (period) by.unshift(date);
 
 	const isOfAges = age !== undefined && /\bhow old\b/.test(said);
-	const ofNumber = namedNumber ?? (ageEnd || isOfAges ? age : isOfPrice ? price : isOfRating ? rated : undefined);
+	// What each row is a price of, all of them cost together.
+	const isOfCosts = price !== undefined && pieces === undefined && /\bhow much did .* cost\b/.test(said);
+	const ofNumber = namedNumber ?? (ageEnd || isOfAges ? age : isOfPrice || isOfCosts ? price : isOfRating ? rated : undefined);
 	const isTotal = /\b(totals?|sums?)\b/.test(said);
 	const measured = MEASURES.find(([, pattern]) => pattern.test(said))?.[0];
-	const isOfAverage = measured === 'sum' && !isTotal && (isOfPrice || isOfAges);
+	const isOfAverage = measured === 'sum' && !isTotal && !isOfCosts && (isOfPrice || isOfAges);
+	// `pages per book`: a row
+	const each = /\b(?:per|each|every) (\p{L}+)/u.exec(said);
+	const isEachRow = each && (sentence.nouns.has(stem(each[1])) || (ROW_NOUNS.has(stem(each[1])) && each[1] !== 'person'));
 	const meant =
-		(isOfAverage ? 'mean' : measured) ?? (ofNumber === undefined && isOfCount(sentence) ? 'count' : undefined);
+		(isOfAverage || (isEachRow && by.length === 0 && ofNumber !== undefined) ? 'mean' : measured) ?? (ofNumber === undefined && isOfCount(sentence) ? 'count' : undefined);
 	const isOfPieces = meant === 'count' && pieces !== undefined && /\b(sell|sold|sells|buy|bought|ordered)\b/.test(said);
 	const isOfSum =
 		meant === 'count' &&
@@ -276,6 +281,7 @@ function readLine(line, table, columns) {
 	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
 	sentence.takeAll(new RegExp(COMING_IN, 'g'), () => isIn);
 	sentence.takeAll(new RegExp(GOING_OUT, 'g'), () => isOut);
+	sentence.takeAll(/\b(use|read|see|watch)\b/g, () => /\b(use|read|see|watch) .{0,20}most\b/.test(said));
 	sentence.takeAll(/\bsingle\b/g, () => /\b(\p{L}+est|expensive|any|every|one|a) single\b/u.test(said));
 	sentence.takeAll(/\bdifference\b/g, () => pairIn(compared) !== undefined);
 	for (const { index, at, text } of named)
@@ -333,6 +339,9 @@ function readLine(line, table, columns) {
 	if (isShare && (shared.length > 1 || by.length > 0) && shared.length > 0) unknown.push('percentage');
 	if (by.length > 0 && conditions.some(({ number }) => number) && TOGETHER.test(said)) unknown.push('in total');
 	if (isEnded) unknown.push('both ends at once');
+	// `each person`, where no column has persons
+	if (each && !isEachRow && by.length === 0 && !isYesNo) unknown.push(each[0]);
+	if (/\bfavou?rite\b/.test(said) && rated === undefined) unknown.push('favourite');
 	// `How much is a ticket?`, `What does one kWh cost?` ask for a price.
 	const priced = PRICED.exec(said)?.slice(1).find(Boolean);
 	const isOne = /\b(one|each)\b/.test(PRICED.exec(said)?.[0]) && meant !== 'mean';
@@ -684,7 +693,7 @@ function readColumns(sentence, columns, named, conditions) {
 			conditions.every((each) => each.index !== index)
 		) {
 			// `which books have I read?`: those that have the date.
-			const isNone = sentence.isDenied(at) || /n't( \p{L}+){1,3}$/u.test(before);
+			const isNone = isUn || sentence.isDenied(at) || /n't( \p{L}+){1,3}$/u.test(before);
 			if (isNone) sentence.takeAll(/\p{L}+n't\b/gu);
 			flags.push({ index, sign: isNone ? '=' : '!=', cells: MISSING, text: `${isNone ? 'no' : 'a'} ${name}` });
 		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortedBy = index;

@@ -10,7 +10,9 @@ const CALLED = [
 	[/(?<!\p{L})(rain|precip)/iu, 'rainfall|precipitation', 'wet|raini', 'dri'],
 	[/(?<!\p{L})(weight|kg|gram)/iu, 'weigh|weighs', 'heavi', 'light'],
 	[/(?<!\p{L})(height|tall)/iu, 'tall', 'tall', 'short'],
-	[/(?<!\p{L})(speed|km\/?h|mph)/iu, 'speed', 'fast|quick', 'slow']
+	[/(?<!\p{L})(speed|km\/?h|mph)/iu, 'speed', 'fast|quick', 'slow'],
+	[/(?<!\p{L})(distance|miles)|^km$/iu, 'km|kilomet(?:re|er)s|miles', 'far', 'near'],
+	[/(?<!\p{L})(stars?|ratings?|scores?|marks?|grades?)(?!\p{L})/iu, 'ratings?|stars|scores?', 'good', 'bad']
 ];
 /** What people call a column of texts, and its names. */
 const ALIKE = [
@@ -18,6 +20,13 @@ const ALIKE = [
 	[/\b(?:shops?|stores?|merchants?|payees?)\b/g, /^(shop|store|merchant|payee)s?$/i],
 	[/\b(?:towns?|cit(?:y|ies))\b/g, /^(town|city)$/i],
 	[/\b(?:clients?|customers?|buyers?)\b/g, /^(client|customer|buyer)s?$/i]
+];
+
+/** Said of an amount that is in it anyway. */
+const CURRENCIES = [
+	[/\bin euros?\b/g, /(?<!\p{L})eur(?!\p{L})|€/iu],
+	[/\bin dollars?\b/g, /(?<!\p{L})usd(?!\p{L})|\$/iu],
+	[/\bin pounds?\b/g, /(?<!\p{L})gbp(?!\p{L})|£/iu]
 ];
 
 /** What people say, in words that readQuestion knows: `warmest` is the highest of the only column of temperatures. */
@@ -30,6 +39,9 @@ export function inOwnWords(line, columns) {
 	const pieces = only(({ name }) => sortOf(name) === 'pieces');
 	const rain = only(({ name }) => /(?<!\p{L})rain/iu.test(name));
 	const others = numbers.flatMap(({ name }) => (/^total$/i.test(name) ? [] : [name.toLowerCase()]));
+	const lasting = only(({ name }) => /(?<!\p{L})(minutes|hours|days|duration|length)(?!\p{L})/iu.test(name));
+	const rating = only(({ name }) => /(?<!\p{L})(stars?|rating|score)(?!\p{L})/iu.test(name));
+	const person = columns.find(({ type, name }) => type === 'text' && /^(name|who|person|payer)$|\bby$|_by$/i.test(name))?.name;
 	const age = only(({ name }) => /age$/i.test(name));
 	const flow = only((column) => OF_COIN.test(column.name) && hasBothSigns(column));
 	// Of two that are named, one is higher; of all, the highest.
@@ -53,6 +65,10 @@ export function inOwnWords(line, columns) {
 			pattern,
 			columns.find((column) => column.type === 'text' && name.test(column.name))?.name.toLowerCase()
 		]),
+		[/\bhow long\b/g, lasting && `how much ${lasting}`],
+		[/\b(\d+)[ -]stars?\b/g, rating && `${rating} $1`],
+		[/(?<=\b(?:each|per|every|by) )(?:person|people)\b/g, person?.toLowerCase()],
+		...CURRENCIES.map(([words, name]) => [words, columns.some((column) => name.test(column.name)) && ' ']),
 		[/\bhow old (?:are|were) they\b(?!.*\b(?:average|mean|median)\b)/g, age && `list their ${age}`],
 		[/\bbest[ -]?sellers?\b/g, pieces && kinds && `${kinds} with the highest ${pieces}`],
 		[/\bmost popular\b|\bbest[ -]?selling\b/g, pieces ? `highest ${pieces}` : 'most common'],
