@@ -891,6 +891,8 @@ const SHOP =
 	'Date,Item,Quantity,Unit price,Paid by\n2024-03-01,Oat scones,14,2.35,card\n2024-03-02,Honey jar,3,7.90,cash\n2024-04-02,Oat scones,5,2.40,cash\n';
 const TRIP =
 	'date,what,category,paid_by,amount_eur\n2026-05-01,Train,Transport,Ada,19.50\n2026-05-01,Dinner,Food,Bo,46.20\n2026-05-02,Museum,Fun,Bo,12.00\n';
+const KONTO = 'Datum;Wer;Betrag\n01.09.2026;REWE;-43,17 €\n03.09.2026;Miete;-890,00 €\n05.09.2026;Gehalt;2.450,00 €\n';
+const TASKS = 'Task,Owner,Done,Hours\nOrder paint,Ann,yes,2\nBook hall,Bo,yes,1.5\nPrint flyers,Ann,no,3\n';
 const BOOKS =
 	'Title,Author,Genre,Pages,Stars,Finished\nDune,Frank Herbert,Fiction,612,5,2026-01-12\nEmma,Jane Austen,Classic,474,,\nPersuasion,Jane Austen,Classic,249,4,2025-11-02\n';
 const RUNS = 'Date,Distance (km),Minutes,Pace (min/km)\n2026-07-02,10.1,62,6.14\n2026-07-05,5.2,31,5.96\n';
@@ -942,6 +944,10 @@ describe('data-analysis: rows that have something', () => {
 		[RUNS, 'how long did I run', 'The total Minutes is **93**.'],
 		[RUNS, 'how many km in July', 'The total Distance (km) in July is **15.3**'],
 		[POTS, 'how much did they cost', 'The total Price is **£27.49**.'],
+		[KONTO, 'How much did I spend in September', 'in September is **933.17 €**'],
+		[TASKS, 'what is still to do?', '**1** of 3 rows has Done “no”: Print flyers.'],
+		[TASKS, 'which tasks are done', '**2** of 3 rows have Done “yes”: Order paint and Book hall.'],
+		[TASKS, 'who has the most work', '**Ann** has the highest total Hours (5), **Bo** the lowest (1.5).'],
 		[LOG, 'hottest day', 'The highest temp_c is **28.5**: 2026-07-02.'],
 		[LOG, 'which station is warmer?', '**Hill** has the highest average temp_c (23.25)'],
 		[LOG, 'how hot was it on 2 July', 'The average temp_c on 2 July is **24.25**'],
@@ -961,6 +967,7 @@ describe('data-analysis: rows that have something', () => {
 		[SHOP, 'On which days did we sell no honey?', '“no honey”'],
 		[SHOP, 'Total quantity by item without honey', null],
 		[RENT, 'How much did my rent go up?', '“go up”'],
+		[TASKS, 'is the paint ordered?', '“ordered”'],
 		[TRIP, 'how long was the trip', '“long”'],
 		[TRIP, 'how much for each child', '“child”'],
 		[POTS, 'my favourite one', '“favourite”']

@@ -1,6 +1,7 @@
 /** One column summed up while its cells go by: type, missing cells, values, statistics. */
 
 import { add, compare, decimal, divide, grouped, multiply, subtract, toNumber, ZERO } from './decimal.mjs';
+import { OF_COIN } from './names.mjs';
 import { isMissing, parseDate, parseNumber, signOf } from './values.mjs';
 
 export const MOST_QUANTILE_VALUES = 200_000;
@@ -106,6 +107,11 @@ export class Column {
 	/** At least nine in ten filled cells are numbers; the others are reported, not added. */
 	get isNumber() {
 		return this.numbers.count > 0 && this.numbers.count * 10 >= this.filled * 9;
+	}
+
+	/** By its name or the sign of its cells. */
+	get isOfMoney() {
+		return OF_COIN.test(this.name) || /[$€£¥]/.test(this.#sign ?? '');
 	}
 
 	get hasDecimals() {

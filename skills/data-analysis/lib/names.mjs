@@ -91,8 +91,8 @@ export function likelyValue(columns, numbers) {
 
 /** A column of those who do something. */
 export const WHO =
-	/(name|customer|client|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver)s?$/i;
-const NAMING = /^(name|title|description|item|product|what|book|film|event)$/;
+	/(name|customer|client|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver|owner|assignee)s?$/i;
+const NAMING = /^(name|title|description|item|product|what|book|film|event|task|todo)$/;
 
 /** The column that names the rows: one of names, else one of texts that are all different; null where there is none. */
 export function labelOf(columns) {

@@ -2,7 +2,7 @@
 
 import { compare, plain, subtract, ZERO } from './decimal.mjs';
 import { conditionText, monthsIn } from './conditions.mjs';
-import { isAmount, labelOf, likelyValue, namedColumns, OF_COIN, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
+import { isAmount, labelOf, likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
 import { kindsOf } from './report.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 import { hasBothSigns, inOwnWords } from './wording.mjs';
@@ -276,6 +276,18 @@ function readLine(line, table, columns) {
 			isOfFlow: true,
 			text: `${columns[signed].name} ${isIn ? 'above' : 'below'} 0`
 		});
+	// `which tasks are done`: their names, and nothing by task.
+	const [only] = by;
+	const isOfNames =
+		by.length === 1 &&
+		only === label &&
+		columns[label].counts.size === columns[label].filled &&
+		conditions.length > 0 &&
+		meant === undefined &&
+		namedNumber === undefined &&
+		!end &&
+		!EACH.test(said);
+	if (isOfNames) by.length = 0;
 	const shownEnd = end ?? (isOut && by.length > 0 ? 'low' : undefined);
 	const isSorted = sortedBy !== undefined || (direction !== undefined && by.length === 0);
 	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
@@ -289,9 +301,12 @@ function readLine(line, table, columns) {
 			/\b(types?|sorts?|groups?)\b/g,
 			(_, place) => place === at + text.length + 1 && !columns[index].isNumber
 		);
-	const isCoin = amount !== null && OF_COIN.test(columns[amount].name);
+	const isCoin = amount !== null && columns[amount].isOfMoney;
 	sentence.takeAll(/\b(revenue|turnover|takings)\b/g, () => isCoin && !hasSigns);
 	const unknown = unknownIn(sentence);
+	// `Is the paint ordered?`, where there is but a row called Order paint
+	const done = /(?<!un)\b(\p{L}+ed|bought|sold|spent)\b(?<!named|called|listed)/u.exec(said)?.[0];
+	if (isYesNo && done && named.length === 0 && conditions.length > 0 && conditions.every((each) => each.index === label)) unknown.push(done);
 	const isOfFuture = OF_FUTURE.test(said) && unknown.length > 0;
 	if (meant === 'count' && /\b(average|mean|avg)\b/.test(said)) unknown.push('average');
 	// Whether it's the most, or so for each, is no question of which rows there are.
@@ -311,7 +326,7 @@ function readLine(line, table, columns) {
 		index === amount &&
 		limited !== pieces &&
 		index !== namedNumber &&
-		!OF_COIN.test(columns[index].name);
+		!columns[index].isOfMoney;
 	if (numbers.filter((index) => sortOf(columns[index].name) !== 'id').length > 1)
 		unknown.push(...conditions.filter(isGuess).map(({ said: words }) => words));
 	// `Did I spend more than 500 on food?` is of a total.
@@ -428,6 +443,7 @@ function readLine(line, table, columns) {
 		isList:
 			isListed ||
 			isSorted ||
+			isOfNames ||
 			isOfBeing ||
 			shown !== undefined ||
 			(meant === undefined && /\b(who|whom|which ones|when)\b/.test(said)),

@@ -1,7 +1,7 @@
 /** What people say of a table, in the words of its columns: one table of words, so that the question itself is read in one way. */
 
 import { compare, ZERO } from './decimal.mjs';
-import { OF_COIN, sortOf } from './names.mjs';
+import { sortOf } from './names.mjs';
 import { kindsOf } from './report.mjs';
 
 /** A column of such a name, what it is called, and what the high and the low end of it are. */
@@ -41,9 +41,10 @@ export function inOwnWords(line, columns) {
 	const others = numbers.flatMap(({ name }) => (/^total$/i.test(name) ? [] : [name.toLowerCase()]));
 	const lasting = only(({ name }) => /(?<!\p{L})(minutes|hours|days|duration|length)(?!\p{L})/iu.test(name));
 	const rating = only(({ name }) => /(?<!\p{L})(stars?|rating|score)(?!\p{L})/iu.test(name));
+	const done = columns.find(({ type, name }) => type === 'yes/no' && /^(done|finished|completed?)$/i.test(name))?.name.toLowerCase();
 	const person = columns.find(({ type, name }) => type === 'text' && /^(name|who|person|payer)$|\bby$|_by$/i.test(name))?.name;
 	const age = only(({ name }) => /age$/i.test(name));
-	const flow = only((column) => OF_COIN.test(column.name) && hasBothSigns(column));
+	const flow = only((column) => column.isOfMoney && hasBothSigns(column));
 	// Of two that are named, one is higher; of all, the highest.
 	const isOfAll = /\b(which|what|who)\b/.test(line) && !/\b(than|or)\b/.test(line);
 	const kinds = columns[kindsOf(columns)]?.name.toLowerCase();
@@ -65,6 +66,7 @@ export function inOwnWords(line, columns) {
 			pattern,
 			columns.find((column) => column.type === 'text' && name.test(column.name))?.name.toLowerCase()
 		]),
+		[/\b(?:still )?(?:to do|outstanding|pending)\b/g, done ? `not ${done}` : 'todo'],
 		[/\bhow long\b/g, lasting && `how much ${lasting}`],
 		[/\b(\d+)[ -]stars?\b/g, rating && `${rating} $1`],
 		[/(?<=\b(?:each|per|every|by) )(?:person|people)\b/g, person?.toLowerCase()],
