@@ -118,7 +118,8 @@ describe('count-words: questions about a text file', () => {
 			'> Line 3: The fee of 20 was approved.\n\nThis sentence has “fee”. No such sentence has “pays”.\n'
 		]
 	])('minutes say it in other words: %s', async (question, expected) => {
-		const text = 'Present: Ann, Bo.\nApologies: Cy.\nThe fee of 20 was approved.\nThe meeting ends.\n';
+		const text =
+			'Present: Ann, Bo.\nApologies: Cy.\nThe fee of 20 was approved.\nThe meeting ends.\nFair\nIt is on 12 July.\nJun pays in June.\n';
 		expect(await ask(question, text)).toMatchObject({ stdout: expected });
 	});
 

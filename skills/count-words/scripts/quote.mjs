@@ -29,6 +29,7 @@ const KINDS = [
 	['an amount', /^(amounts?|prices?|costs?|sums?|money)$/, /[$€£¥] ?\d|\d ?([$€£¥]|(kr|eur|euros?|usd|dollars?|gbp|pounds?|chf|sek|nok|dkk)\b)/i]
 ];
 
+const DECIDED = 'what was decided';
 /** What minutes and letters say in other words than one asks in. */
 const SAID_SO = [
 	[
@@ -41,7 +42,7 @@ const SAID_SO = [
 		/\bwho\b.*(\b(missing|absent|excused|sick)\b|(\bnot|n[’']t) (there|come|at|present)\b)/i,
 		/^\W*(apologies|absent|excused|regrets|not present)\b/i
 	],
-	['what was decided', /\bwhat\b.*\b(decided|agreed|decisions?)\b/i, /\b(decided|agreed|resolved|approved|decisions?)\b/i]
+	[DECIDED, /\bwhat\b.*\b(decided|agreed|decisions?)\b/i, /\b(decided|agreed|resolved|approved|decisions?)\b/i]
 ];
 
 function main(args) {
@@ -63,12 +64,15 @@ function main(args) {
 	if (sentences.length === 0) return console.log(`${name} is empty.`);
 	// What goes on with a question is in a line of its own.
 	const question = texts.reduce((rest, { file }) => rest.replaceAll(file, ' '), values.question);
-	const lines = question
-		.split('\n')
-		.map((line) => wordsOf(line).filter((word) => !SMALL.has(word.toLowerCase())));
-	const asked = [...new Set(lines.findLast((words) => words.length > 0) ?? [])];
+	const telling = (line) => wordsOf(line).filter((word) => !SMALL.has(word.toLowerCase()));
+	const line = question.split('\n').findLast((each) => telling(each).length > 0) ?? question;
+	const asked = [...new Set(telling(line))];
 	for (const [what, asking, pattern] of SAID_SO) {
-		const said = asking.test(question) ? sentences.filter(({ text }) => pattern.test(text)).slice(0, MOST_SHOWN) : [];
+		if (!asking.test(line)) continue;
+		// `What was decided about the fee?`
+		const topics = asked.filter((word) => !pattern.test(word) && !asking.test(word) && !/^(decid|agree|meeting)/i.test(word));
+		const isAbout = ({ text }) => what !== DECIDED || topics.length === 0 || topics.some((topic) => wordsOf(text).some((word) => isSame(topic, word)));
+		const said = sentences.filter((each) => pattern.test(each.text) && isAbout(each)).slice(0, MOST_SHOWN);
 		if (said.length > 0)
 			return console.log(`${quoted(said)}\n\n${said.length === 1 ? 'This sentence says' : 'These sentences say'} ${what}.`);
 	}
@@ -88,11 +92,18 @@ function main(args) {
 			`${name} can't answer that: no sentence has ${most > 0 ? 'two of ' : ''}${inWords(marked(asked), most > 0 ? 'and' : 'or')}. This finds words, and doesn't read what is meant.\n\n${questions(sentences)}`
 		);
 	const best = found.filter(({ hits }) => hits.length === most);
+	// What stands below a heading.
+	const shown = found.filter((each, at) => best.includes(each) || (best.includes(found[at - 1]) && isHeading(found[at - 1].text)));
 	const known = asked.filter((word) => best.some(({ hits }) => hits.includes(word)));
-	console.log(quoted(best.slice(0, MOST_SHOWN)));
-	if (best.length > MOST_SHOWN) console.log(`\n${best.length - MOST_SHOWN} more are not shown.`);
+	console.log(quoted(shown.slice(0, MOST_SHOWN)));
+	if (shown.length > MOST_SHOWN) console.log(`\n${shown.length - MOST_SHOWN} more are not shown.`);
 	const missing = asked.filter((word) => !known.includes(word));
-	const have = best.length === 1 ? 'This sentence has' : `These ${best.length} sentences have`;
+	const have =
+		shown.length > best.length
+			? 'What comes first has'
+			: best.length === 1
+				? 'This sentence has'
+				: `These ${best.length} sentences have`;
 	const none = missing.length > 0 ? ` No such sentence has ${inWords(marked(missing), 'or')}.` : '';
 	const kindOf = (word) => !best.some(({ isSaid }) => isSaid(word)) && best.map(({ text }) => kindIn(text, word)).find(Boolean);
 	const names = [...new Set(known.map((word) => kindOf(word) || `“${word}”`))];
@@ -140,9 +151,17 @@ function isSame(one, other) {
 	return stem(one.toLowerCase()) === stem(other.toLowerCase());
 }
 
+/** A few words without an end. */
+function isHeading(text) {
+	return !/[.!?:]$/.test(text) && wordsOf(text).length <= 5;
+}
+
+const IRREGULAR = { paid: 'pay', met: 'meet', sent: 'send', sold: 'sell', bought: 'buy', held: 'hold', took: 'take', gave: 'give', made: 'make', wrote: 'write', came: 'come', went: 'go' };
+
 function stem(word) {
-	const bare = word.replace(/(?<=\p{L}{3})(ing|ed|es|s)$/u, '');
-	return bare.replace(/(?<=\p{L}{3})[ey]$/u, '');
+	const bare = (IRREGULAR[word] ?? word).replace(/(?<=\p{L}{3})(ing|ed|es|s)$/u, '');
+	// `June` is no `Jun`.
+	return bare.replace(/(?<=\p{L}{4})[ey]$/u, '');
 }
 
 function quoted(sentences) {

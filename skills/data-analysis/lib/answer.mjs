@@ -30,7 +30,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 	const phrases = conditions.map((each) => phraseOf(each, columns));
 	const label = labelOf((all ?? analysis).columns);
 	const isOfWhen = wanted.isOfWhen && by.length === 0;
-	const named = wanted.shown ?? (isOfWhen ? wanted.date : label);
+	const named = (wanted.isOfWho ? label : null) ?? wanted.shown ?? (isOfWhen ? wanted.date : label);
 	// In a file of income and spending, a part that only goes out is spending, whether or not it is called so.
 	const hasNoIncome = value !== null && all && isOutgoing(columns[value]) && !isOutgoing(all.columns[value]);
 	const flow = wanted.flow ?? (hasNoIncome ? 'out' : undefined);

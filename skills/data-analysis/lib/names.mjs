@@ -69,7 +69,6 @@ export const OF_COIN =
 
 /** `id`, `level` (an age, a price, a mark), `pieces` (a quantity) or `amount`. */
 export function sortOf(name) {
-	if (name.includes(' × ')) return 'amount';
 	const plain = simplify(name.replace(A_UNIT, ''));
 	return PIECES.test(plain) ? 'pieces' : IDS.test(plain) ? 'id' : LEVELS.test(plain) ? 'level' : 'amount';
 }

@@ -188,12 +188,13 @@ function readLine(line, table, columns) {
 	const isDaily =
 		date !== undefined && columns[date].counts.size === columns[date].filled && columns[date].missing === 0;
 	if (isDaily && !/\bdays? (since|ago|until|between|left|later)\b/.test(said)) sentence.nouns.add('day');
+	if (date !== undefined) sentence.known.add('date');
 	const top = readTop(sentence);
 	const direction = DIRECTION.exec(said)?.[1];
 	sentence.takeAll(/(?<=\b(est|one|ones|worst|expensive) )first\b/g, () => direction !== undefined);
 	for (const { index } of named)
-		for (const part of columns[index].name.toLowerCase().match(/\p{L}+/gu) ?? []) sentence.known.add(stem(part));
-	const limited = /\d (items?|units?|pieces)\b/.test(said)
+		for (const part of columns[index].name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) sentence.known.add(stem(part));
+	const limited = /\d (items?|units?|pieces|sold|bought)\b/.test(said)
 		? pieces
 		: (namedNumber ?? amount ?? (levels.length === 1 ? levels[0] : undefined));
 	const isYesNo = YES_NO.test(said) && !ASKING.test(said);
@@ -263,6 +264,7 @@ function readLine(line, table, columns) {
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
 	// “What did I spend most on?” asks for a kind, not for a row; so does “who has the most orders?”.
 	if (end && by.length === 0 && kinds !== null && /\b(on|for|from) ((except|without|excluding) .*)?$/.test(said)) by.push(kinds);
+	if (/\bwho\b/.test(said) && by.length === 1 && columns[by[0]].counts.size === columns[by[0]].filled && label !== null) by.length = 0;
 	if (/low|high/.test(end) && by.length === 0 && who >= 0 && !direction && /\bwho\b/.test(said)) by.push(who);
 	const signed = value ?? amount;
 	const hasSigns = hasBothSigns(columns[signed]);
@@ -320,9 +322,10 @@ function readLine(line, table, columns) {
 	if (isOfFilled && conditions.every(({ index }) => index !== namedNumber))
 		unknown.push(named.find(({ index }) => index === namedNumber).text);
 	// Which of several columns of numbers a limit is for is only clear of money.
-	const isGuess = ({ index, number, said: words }) =>
+	const isGuess = ({ index, number, said: words, isNamed }) =>
 		number &&
 		words &&
+		!isNamed &&
 		index === amount &&
 		limited !== pieces &&
 		index !== namedNumber &&
@@ -561,7 +564,11 @@ function readLimits(sentence, columns, likely, age, decimalComma, { hasDates, is
 	const limitsOfRows = [];
 	const found = limits.flatMap(([sign, digits, { 0: text, index: at }]) => {
 		const number = parseNumber(digits, decimalComma);
-		const index = /older|younger/.test(text) ? age : likely;
+		// `over 100 m2`, where a column is called Size m2
+		const [unit] = /^ ?[\p{L}%°]+\d?/u.exec(said.slice(at + text.length)) ?? [''];
+		const ofUnit = columns.findIndex((column) => column.isNumber && unit.trim() !== '' && unitOf(column.name) === unit.trim());
+		const index = /older|younger/.test(text) ? age : ofUnit >= 0 ? ofUnit : likely;
+		if (ofUnit >= 0) sentence.take(at + text.length, unit.length);
 		// `more than 5 members` are rows.
 		const next = /^ (\p{L}+)/u.exec(said.slice(at + text.length));
 		if (number && next && isRowNoun(next[1], at + text.length + 1)) {
@@ -579,9 +586,17 @@ function readLimits(sentence, columns, likely, age, decimalComma, { hasDates, is
 		)
 			return [];
 		sentence.take(at, text.length);
-		return [{ index, sign, number, said: text.trim(), text: conditionText(columns[index].name, sign, digits) }];
+		return [
+			{ index, sign, number, said: text.trim(), isNamed: ofUnit >= 0, text: conditionText(columns[index].name, sign, digits) }
+		];
 	});
 	return { limits: found, limitsOfRows };
+}
+
+/** `m2` of `Size m2`, `km` of `Distance (km)` */
+function unitOf(name) {
+	const parts = name.toLowerCase().match(/[\p{L}%°]+\d?/gu) ?? [];
+	return parts.length > 1 ? parts.at(-1) : undefined;
 }
 
 /** The 3 of `top 3` and `the 3 biggest`. */
@@ -598,7 +613,11 @@ function readMonths(sentence, columns, date) {
 	const conditions = [];
 	if (date === undefined) return conditions;
 	let isRange = false;
+	// `Jun Sato` is no month.
+	const names = cellsIn(sentence.left, columns).filter(({ text }) => text.includes(' '));
+	const isOfName = (at) => names.some((each) => at >= each.at && at < each.at + each.text.length);
 	for (const { text: word, at, months } of monthsIn(sentence.left)) {
+		if (isOfName(at)) continue;
 		const text = word.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
 		const before = sentence.before(at);
 		const isEnd = isRange && /\b(and|to|until|till|through|-|–)$/.test(before);
@@ -694,7 +713,7 @@ function readColumns(sentence, columns, named, conditions) {
 			// Taken below.
 		} else if (missing) {
 			// A day without rain has a 0.
-			const isNone = isNumber && columns[index].missing === 0;
+			const isNone = isNumber && (columns[index].missing === 0 || counts.has('0'));
 			const none = isNone ? { number: ZERO, text: conditionText(name, '=', '0') } : { cells: MISSING, text: `no ${name}` };
 			flags.push({ index, sign: '=', ...none });
 			sentence.takeAll(/\b(missing|empty|blank|no|without|not known)\b/g);
@@ -730,7 +749,9 @@ function readColumns(sentence, columns, named, conditions) {
 					(ROW_NOUNS.has(stem(text)) && flags.length + conditions.length > 0 && !/how many$/.test(before)));
 			isOfKinds ||= !isRow && /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
 			const isOwn = counts.size === columns[index].filled && conditions.length > 0 && !isBy;
-			if (!isOwn && !isRow && (isBy || conditions.every((each) => each.index !== index))) by.push(index);
+			// `average plot size`, where each row has a plot of its own
+			const isOfEach = !isBy && counts.size === columns[index].filled && named.some((each) => columns[each.index].isNumber);
+			if (!isOwn && !isRow && !isOfEach && (isBy || conditions.every((each) => each.index !== index))) by.push(index);
 		}
 		sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));
 	}

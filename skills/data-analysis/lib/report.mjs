@@ -193,7 +193,7 @@ export function kindsOf(columns) {
  * @param asked `by` and `conditions` of a question that can't be answered: what it speaks of comes first
  */
 export function questions(columns, value, dates, { first = [], asked = { by: [], conditions: [] } } = {}) {
-	const said = asked.conditions.find(({ cells, sign }) => sign === '=' && cells?.[0]);
+	const said = asked.conditions.find(({ index, cells, sign }) => sign === '=' && cells?.[0] && columns[index].type === 'text');
 	const isKind = (index) => columns[index].type === 'text' && columns[index].counts.size < columns[index].filled;
 	const kinds = [...asked.by, ...(said ? [said.index] : [])].find(isKind) ?? kindsOf(columns);
 	const name = (column) => (/^[\p{L}\p{N} _-]+$/u.test(column.name) ? column.name : `"${column.name}"`);
@@ -206,7 +206,7 @@ export function questions(columns, value, dates, { first = [], asked = { by: [],
 		if (flag) list.push(`how many have ${name(flag)} no?`);
 		if (dates.length > 0) list.push(`the latest ${name({ name: dates[0] })}`);
 	} else {
-		const amount = columns[value].name.includes(' × ') ? 'revenue' : name(columns[value]);
+		const amount = name(columns[value]);
 		if (isNamed) {
 			const by = name(columns[kinds]);
 			list.push(`which ${by} has the highest ${amount}?`, `average ${amount} per ${by}`, `total ${amount} for ${cellOf()}`);

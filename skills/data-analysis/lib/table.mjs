@@ -55,6 +55,7 @@ export function openTable(path, { encoding, delimiter, header } = {}) {
 		decimalComma,
 		hasHeader: isHeader,
 		columns,
+		/** Says where the last column comes from; undefined where it's the file's own. */
 		productNote: product?.note,
 		/** Names of the columns whose first cell is a date. */
 		dates: columns.filter((_, index) => parseDate(first[index]?.trim() ?? '')),
@@ -75,6 +76,8 @@ export function openTable(path, { encoding, delimiter, header } = {}) {
 	};
 }
 
+const PRODUCT = 'Total';
+
 /** Where there are quantities and prices of one, and no money that can be added up: what they make, as one more column. */
 function productOf(columns, rows, decimalComma) {
 	const numberAt = (cells, index) => parseNumber(cells[index]?.trim() ?? '', decimalComma);
@@ -88,8 +91,8 @@ function productOf(columns, rows, decimalComma) {
 		return null;
 	const [pieces, price] = factors.flat();
 	return {
-		name: `${pieces.name} × ${price.name}`,
-		note: `In "${pieces.name} × ${price.name}" both are multiplied for each row: the file has no column of totals.`,
+		name: PRODUCT,
+		note: `In "${PRODUCT}" each row’s ${pieces.name} and ${price.name} are multiplied: the file has no such column.`,
 		of(cells) {
 			const [count, each] = [numberAt(cells, pieces.index), numberAt(cells, price.index)];
 			if (!count || !each) return '';

@@ -9,11 +9,13 @@ const CALLED = [
 	[/(?<!\p{L})temp/iu, 'temperatures?|degrees', 'hot|warm', 'cold|cool|chilli'],
 	[/(?<!\p{L})(rain|precip)/iu, 'rainfall|precipitation', 'wet|raini', 'dri'],
 	[/(?<!\p{L})(weight|kg|gram)/iu, 'weigh|weighs', 'heavi', 'light'],
+	[/(?<!\p{L})(size|area)(?!\p{L})/iu, 'size|area', 'bigg|larg', 'small'],
 	[/(?<!\p{L})(height|tall)/iu, 'tall', 'tall', 'short'],
 	[/(?<!\p{L})(speed|km\/?h|mph)/iu, 'speed', 'fast|quick', 'slow'],
 	[/(?<!\p{L})(distance|miles)|^km$/iu, 'km|kilomet(?:re|er)s|miles', 'far', 'near'],
 	[/(?<!\p{L})(stars?|ratings?|scores?|marks?|grades?)(?!\p{L})/iu, 'ratings?|stars|scores?', 'good', 'bad']
 ];
+const IS_OF_OTHERS = /\b(expense|payment|sale|order|bill|cost|price|amount|total|spend|day|month)s?\b/;
 /** What people call a column of texts, and its names. */
 const ALIKE = [
 	[/\b(?:products?|articles?)\b|(?<=\b(?:which|each|per|by) )items?\b/g, /^(product|article|item)s?$/i],
@@ -51,7 +53,8 @@ export function inOwnWords(line, columns) {
 	const rewritten = [
 		...CALLED.flatMap(([pattern, name, ...ends]) => {
 			const own = only((column) => pattern.test(column.name));
-			if (!own) return [];
+			// `biggest` is said of money and of whatever is named, too.
+			if (!own || (/^size/.test(name) && (IS_OF_OTHERS.test(line) || others.some((each) => each !== own && line.includes(each))))) return [];
 			const words = ['high', 'low'].flatMap((end, at) => [
 				[new RegExp(`\\b(?:${ends[at]})t?est\\b`, 'g'), `${end}est ${own}`],
 				[new RegExp(`\\b(?:${ends[at]})t?er\\b`, 'g'), `${end}${isOfAll ? 'est' : 'er'} ${own}`]
@@ -78,6 +81,9 @@ export function inOwnWords(line, columns) {
 		[/\b(?:units|pieces)\b/g, pieces],
 		// `total quantity`, where another column is called Total.
 		[/\btotal (?:of )?(?:the )?(?=(.+) )/g, (all, rest) => (others.some((name) => rest.startsWith(name)) ? 'sum of ' : all)],
+		[/\b(?:sell|sold|sells) (?:the )?(most|least) of\b/g, pieces && `$1 ${pieces}`],
+		// `paid and unpaid`
+		[/\b(\p{L}+) (?:and|or|vs|versus) (?:un|not )\1\b/gu, 'by $1'],
 		[/\bbusiest (\p{L}+)/gu, 'most entries per $1'],
 		[/(?<!how much )\b(?:did|does) it rain\b|\bit rained\b/g, rain && `did it have ${rain} over 0`],
 		[/\bhow many items (?=.*\b(sell|sold|buy|bought|order|ordered)\b)/g, pieces && `how many ${pieces} `],

@@ -144,7 +144,7 @@ function report(options) {
 	}
 	const facts = [
 		table.only ? `${rows.toLocaleString('en-US')} of ${countOf(all.rows, 'row')}` : countOf(rows, 'row'),
-		countOf(columns.length, 'column')
+		countOf(columns.length - (table.productNote ? 1 : 0), 'column')
 	];
 	// Nobody needs to be told what nearly every file has.
 	if (!/^(comma|tab)$/.test(table.delimiterName)) facts.push(`divided by ${table.delimiterName}`);
@@ -197,7 +197,9 @@ function refuse(asked, table, columns) {
 		.filter(([, found]) => found.length > 1);
 	const reason = isOfFuture
 		? 'it has what was, and nothing of what will be.'
-		: cells
+		: unknown.includes('why')
+			? 'it tells what is in it, and not why.'
+			: cells
 			? `“${word}” can be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(cells.slice(0, 5))}. Say which.`
 			: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
