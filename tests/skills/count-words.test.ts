@@ -114,8 +114,8 @@ describe('count-words: questions about a text file', () => {
 		['Who wasn’t there?', '> Line 2: Apologies: Cy.\n\nThis sentence says who was not there.\n'],
 		['What was decided?', '> Line 3: The fee of 20 was approved.\n\nThis sentence says what was decided.\n'],
 		[
-			'Who pays the fee?',
-			'> Line 3: The fee of 20 was approved.\n\nThis sentence has “fee”. No such sentence has “pays”.\n'
+			'Who owes the fee?',
+			'> Line 3: The fee of 20 was approved.\n\nThis sentence has “fee”. No such sentence has “owes”.\n'
 		]
 	])('minutes say it in other words: %s', async (question, expected) => {
 		const text =

@@ -7,7 +7,8 @@ import { isMissing, monthNumber, parseDate, periodKey } from './values.mjs';
 
 const MOST_GROUPS = 50_000;
 export const MISSING_KEY = '(missing)';
-export const PERIODS = ['day', 'month', 'quarter', 'year'];
+export const PERIODS = ['day', 'weekday', 'month', 'quarter', 'year'];
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 export class Groups {
 	#by;
@@ -15,7 +16,7 @@ export class Groups {
 	#columns;
 	#all = new Map();
 
-	/** `by` are column indexes; `period` makes days into months, quarters or years. */
+	/** `by` are column indexes; `period` makes days into weekdays, months, quarters or years. */
 	constructor(by, columns, period) {
 		this.#by = by;
 		this.#columns = columns;
@@ -48,6 +49,7 @@ export class Groups {
 			throw new UsageError(
 				`--period needs dates such as 2025-01-31, but the column "${this.#columns[index].name}" holds "${text}".`
 			);
+		if (this.#period === 'weekday') return WEEKDAYS[new Date(day).getUTCDay()];
 		const [year, month] = day.split('-');
 		if (this.#period === 'quarter') return `${year}-Q${Math.ceil(month / 3)}`;
 		return { year, month: `${year}-${month}`, day }[this.#period];
@@ -94,6 +96,8 @@ function natural(text) {
 	if (time) return [0, time, text];
 	const number = Number(text.replaceAll(',', ''));
 	if (!Number.isNaN(number)) return [1, number, text];
+	const weekday = WEEKDAYS.indexOf(text);
+	if (weekday >= 0) return [2, (weekday + 6) % 7, text];
 	const month = monthNumber(text);
 	return month ? [2, month, text] : [3, 0, text];
 }

@@ -84,6 +84,7 @@ const BY = /\b(per|by|each|every|a|across|in which|which|what|whose)$/;
 const BEST = /\b(highest|most|lowest|least|best|worst|expensive|cheapest|biggest|smallest|top|common)$/;
 const DATE_SIGNS = { since: '>=', after: '>', before: '<', until: '<=', till: '<=' };
 const PERIODS = {
+	weekday: /\b(weekdays?|days? of the week)\b/g,
 	day: /\b(days?|daily)\b/g,
 	month: /\b(months?|monthly|over time|trend)\b/g,
 	quarter: /\b(quarters?|quarterly)\b/g,

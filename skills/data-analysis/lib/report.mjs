@@ -207,11 +207,12 @@ export function questions(columns, value, dates, { first = [], asked = { by: [],
 		if (dates.length > 0) list.push(`the latest ${name({ name: dates[0] })}`);
 	} else {
 		const amount = name(columns[value]);
+		const sum = /^total\b/i.test(amount) ? amount : `total ${amount}`;
 		if (isNamed) {
 			const by = name(columns[kinds]);
-			list.push(`which ${by} has the highest ${amount}?`, `average ${amount} per ${by}`, `total ${amount} for ${cellOf()}`);
+			list.push(`which ${by} has the highest ${amount}?`, `average ${amount} per ${by}`, `${sum} for ${cellOf()}`);
 		}
-		if (dates.length === 1) list.push(`total ${amount} per month`);
+		if (dates.length === 1) list.push(`${sum} per month`);
 		list.push(`average ${amount}`);
 	}
 	const shown = [...first, ...list.slice(0, MOST_QUESTIONS)];

@@ -16,7 +16,7 @@ import { columnReport, kindsOf, numberReport, questions } from '../lib/report.mj
 import { openTable } from '../lib/table.mjs';
 
 const USAGE = `Usage: analyze_csv.mjs FILE... [--question TEXT] [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,median,count,min,max}]
-                       [--period {day,month,quarter,year}] [--where CONDITION]
+                       [--period {day,weekday,month,quarter,year}] [--where CONDITION]
                        [--questions] [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
 
 Analyzes a CSV or TSV file: a table by group, every column, statistics, and a bar chart as SVG.
@@ -40,6 +40,7 @@ const MEASURES = ['sum', 'mean', 'median', 'count', 'min', 'max'];
 const SYNONYMS = { total: 'sum', average: 'mean', avg: 'mean', minimum: 'min', maximum: 'max' };
 const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
 const LONGEST_QUESTION = 5_000;
+const TAKINGS = /\b(revenue|turnover|takings|sales|sell|sold)\b/i;
 /** So many are read once more for a chart by group. */
 const MOST_ROWS_READ_TWICE = 50_000;
 
@@ -65,7 +66,10 @@ function filesMeant(options) {
 		const { unknown, conditions, by, value, measure } = readQuestion(options.question, table, columns);
 		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
 		const isOfNumber = value !== null || (/sum|mean|median/.test(measure) && likelyValue(columns, numbers) !== null);
-		const points = conditions.length + by.length + Number(isOfNumber);
+		const likely = likelyValue(columns, numbers);
+		// A fee is money, too, but no revenue.
+		const isOfSales = TAKINGS.test(options.question) && likely !== null && (table.productNote || TAKINGS.test(columns[likely].name));
+		const points = conditions.length + by.length + Number(isOfNumber) + Number(Boolean(isOfSales));
 		return [{ file, points: unknown.length > 0 ? -unknown.length : points }];
 	});
 	const most = Math.max(...known.map(({ points }) => points));

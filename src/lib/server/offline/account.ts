@@ -46,7 +46,7 @@ const WISHING = /\b(need|want|would|like|must|should|wish|prefer|please|only)\b|
 
 /** Wants a file changed: no question about it. */
 const CHANGING =
-	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|insert|append|add(?! up)|fix|clean|merge|split|convert|translate|write|draft|send|email(?! address)|upload|save|export|import|create|make(?! (it|that|this|them) (an?|by|per|for|only)\b)|book (?=an?\b))\b(?!( me| us)?( an?| the)?( \w+)? (chart|graph|plot|diagram|list|summary|overview|table of)\b)|\band (then )?(save|export|send|email|upload|delete|remove|convert)\b/i;
+	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|insert|append|add(?! up)|fix|clean|merge|split|convert|translate|write|draft|send|email(?! address)|upload|save|export|import|create|make(?! (it|that|this|them) (an?|by|per|for|only)\b)|book (?=(me |us )?an?\b))\b(?!( me| us)?( an?| the)?( \w+)? (chart|graph|plot|diagram|list|summary|overview|table of)\b)|\band (then )?(save|export|send|email|upload|delete|remove|convert)\b/i;
 /** Say nothing about a file. */
 const POLITE =
 	/^(please|pls|hi|hello|hey|thanks|look|see|show|tell|give|make|take|check|whole|entire|full|attached|quick|quickly|short|brief|good|nice|here|now)$/;

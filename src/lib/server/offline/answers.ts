@@ -203,10 +203,14 @@ function wayBack({ why }: { why: string }): string {
 	return `${verb} in **Skills**, then ask again.`;
 }
 
-/** A greeting, where there is a file to ask about. */
-export function welcomeText(file: string, offer: readonly string[]): string {
+/** A greeting, where there are files to ask about. */
+export function welcomeText(files: readonly string[], offer: readonly string[]): string {
 	const asks = offer.length > 0 ? offer : ['What can you do?'];
-	return [`Hello. Ask about ${inlineCode(file)}.`, NEXT, asks.map((text) => `- ${text}`).join('\n')].join('\n\n');
+	return [
+		`Hello. Ask about ${files.map(inlineCode).join(', ')}.`,
+		NEXT,
+		asks.map((text) => `- ${text}`).join('\n')
+	].join('\n\n');
 }
 
 /** For attachments that only a model could look at, or, where only that was asked, all; '' where there is none. */

@@ -76,9 +76,13 @@ const ALIKE = 0.65;
 /** A pinned skill that fits at all is meant before one that fits better by up to so much. */
 const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
+/** Of several files. */
+const ALL = /^(all|both|each|two|three|four|five|\d)$/;
 /** Asks for no work, but what there is. */
 const HELP =
 	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) ((it|this|that|these|my|the)( \w+)?|\S+\.\w{1,5})))?|(which|what) skills\b.{0,200}|(list|show)( me)?( all)?( (of )?(my|the|your|installed))? skills|what (does|can) (the )?[\w-]+ do|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
+/** Asks what can be done with a file. */
+const OF_FILE = /\b(with|about) (this|that|these|it)\W*$/i;
 /** Asks for advice, not for work. */
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
 /** Goes on with what was asked before. */
@@ -164,10 +168,12 @@ export function decide(request: ModelRequest): Decision {
 	if (isAsked && LEAVING.test(turns.at(-1)?.text ?? '')) return say('OK, never mind.');
 	const isGreeting = !isAsked && GREETING.test(turns.at(-1)?.text ?? '');
 	const file = turns.flatMap(({ attached }) => attached).at(-1);
-	if (isGreeting && file !== undefined && history.pinned.size === 0) return say(welcomeText(file, ownOffer(history)));
+	const files = [...new Set(turns.flatMap(({ attached }) => attached))];
+	if (isGreeting && files.length > 0 && history.pinned.size === 0) return say(welcomeText(files, ownOffer(history)));
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
 	const isHelp = HELP.test(text) || (step === null && isGreeting);
+	if (isHelp && files.length === 0 && OF_FILE.test(text)) return say(askText({ about: 'file' }));
 	const planned = plannedIn(step);
 	const isMade = calls.some((made) => made.name === planned?.name && made.arguments === planned.arguments);
 	// Another file may have what one hasn't, and of several each is told.
@@ -200,7 +206,7 @@ export function decide(request: ModelRequest): Decision {
 	const replied = isNew ? '' : reply;
 	const offer = () => offerText(named.length > 0 ? named : skills, replied, isHelp, file);
 	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
-	return say([unread, answer].filter(Boolean).join('\n\n'));
+	return say([isGreeting ? 'Hello.' : '', unread, answer].filter(Boolean).join('\n\n'));
 }
 
 /** `Hi, what are these?` is the question; a text that was asked for is kept as it is. */
@@ -259,8 +265,15 @@ function nextStep(request: ModelRequest, history: History, links = 0): Step | nu
 		const isNew = last && start === turns.length - 1 && step?.kind !== 'load' && FOLLOWING.test(last.text);
 		const asking = turns.slice(0, turns.slice(0, -1).findLastIndex(({ text }) => !THANKS.test(text)) + 1);
 		const before = isNew && links < MAX_LINKS ? nextStep(request, { ...history, turns: asking }, links + 1) : null;
+		// `And in May?` names no other script, though `May` may be a place.
+		const { action } = (step?.kind === 'call' && step.used) || {};
 		const isOther =
-			step?.kind === 'call' && before?.kind === 'call' && step.used?.action.label !== before.used?.action.label;
+			before?.kind === 'call' &&
+			action !== undefined &&
+			action.label !== before.used?.action.label &&
+			tellingIn(readMessage(last?.text ?? '', { attached: [], earlier: [], workspace: [] })).some((word) =>
+				knows(action, word)
+			);
 		if (!last || before?.kind !== 'call' || !before.used || isOther) return step;
 		// What follows on a script is for that script, or runs what it names itself; nothing is asked about it.
 		return again(before.used, last, before.skill) ?? (step?.kind === 'ask' ? null : step);
@@ -338,7 +351,8 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 	if (isAlone || HELP.test(message.text) || isWishForChange(message.text)) return null;
 	const meant = fileMeant(message, brought);
 	const files = meant === undefined ? brought : [meant];
-	const isOf = (word: Word) => isFiller(word) || isFileNoun(word.lower) || brought.includes(word.text);
+	const isOf = (word: Word) =>
+		isFiller(word) || isFileNoun(word.lower) || brought.includes(word.text) || ALL.test(word.lower);
 	if (said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
 		const steps = files.map((file) => {
 			const step = described(scene, file);
@@ -393,7 +407,11 @@ function broughtBy({ brought }: Scene, { attached }: Message): string[] {
 
 /** Does a skill that speaks of no files take it? */
 function isElsewhere(scene: Scene, message: Message): boolean {
-	const skills = scene.history.skills.filter(({ description }) => !tokenize(description).some(isFileNoun));
+	const telling = tellingIn(message);
+	const skills = scene.history.skills.filter(({ name, description }) => {
+		const stems = new Set([...tokenizeName(name), ...tokenize(description)]);
+		return ![...stems].some(isFileNoun) && telling.some((word) => isAmong(word, stems));
+	});
 	const loaded = new Map([...scene.history.loaded].filter(([name]) => skills.some((each) => each.name === name)));
 	const history = { ...scene.history, skills, loaded, calls: [] };
 	const step = stepFor({ ...scene, history, fallback: undefined }, message, SETTLED_NOTHING);

@@ -1425,6 +1425,19 @@ describe('F9: files', () => {
 		expect((await talk(setting, first, 'Make a poem of it')).calls).toHaveLength(1);
 	});
 
+	test('F9: a place that a follow-up may name is no reason to run another script; without a file it asks for one', async () => {
+		const skills = { sheet, weather: SKILLS.weather! };
+		const setting: Setting = { skills, answer: () => ({ ok: true, stdout: 'April' }) };
+		const first = { text: 'What is the weather in Paris?', attached: [] };
+		const asked = { text: 'How much did we take in April?', attached: ['mine.csv'] };
+		const { calls } = await talk(setting, first, asked, 'And in May?');
+		expect(calls.at(-1)).toEqual(['sum.mjs', 'mine.csv', '--question', `${asked.text}\nAnd in May?`]);
+		const none = await talk(setting, 'What can you do with this?');
+		expect(none.texts[0]).toContain('Which file do you mean? Attach it and send it.');
+		const all = { text: 'Give me a summary of the two files', attached: ['mine.csv', 'other.csv'] };
+		expect((await talk(setting, all)).calls).toHaveLength(2);
+	});
+
 	test('F9: of a text that nothing sums up, the script that answers questions is asked; what is refused offers the file’s questions', async () => {
 		const setting: Setting = { skills: { quoting }, answer: () => ({ ok: true, stdout: 'It begins: …' }) };
 		for (const text of ['Summarise this', 'What can you do with this?', 'What can I ask about trip.txt?'])
