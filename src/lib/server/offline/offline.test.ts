@@ -1745,7 +1745,7 @@ describe('F9: it says what it is', () => {
 		async (message) => {
 			const { calls, texts } = await talk({ skills: SKILLS }, message);
 			expect(calls).toEqual([]);
-			const listed = /^Demo mode: no AI model is connected\.[^]*\n- \*\*dice\*\* – Roll dice\./;
+			const listed = /^(Hello\.\n\n)?Demo mode: no AI model is connected\.[^]*\n- \*\*dice\*\* – Roll dice\./;
 			const refused =
 				/^No skill clearly fits your message\. .* needs a model\. You can ask for:\n\n- What can you do\?\n/;
 			expect(texts[0]).toMatch(/^(hello|What can)/.test(message) ? listed : refused);
