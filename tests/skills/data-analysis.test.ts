@@ -891,7 +891,7 @@ const TRIP =
 	'date,what,category,paid_by,amount_eur\n2026-05-01,Train,Transport,Ada,19.50\n2026-05-01,Dinner,Food,Bo,46.20\n2026-05-02,Museum,Fun,Bo,12.00\n';
 const KONTO = 'Datum;Wer;Betrag\n01.09.2026;REWE;-43,17 €\n03.09.2026;Miete;-890,00 €\n05.09.2026;Gehalt;2.450,00 €\n';
 const PLOTS =
-	'Name,Plot,Size m2,Fee,Paid,Joined,Children\nJun Sato,A1,120,40,yes,2018-04-12,2\nBo Falk,A2,110,30,no,2021-09-30,0\nCy Ode,B1,85,50,yes,2020-01-05,\n';
+	'Name,Plot,Size m2,Fee,Paid,Joined,Children\nJun Sato,A1,120,40.00,yes,2018-04-12,2\nBo Falk,A2,110,30.00,no,2021-09-30,0\nCy Ode,B1,85,50.00,yes,2020-01-05,\n';
 const TASKS = 'Task,Owner,Done,Hours\nOrder paint,Ann,yes,2\nBook hall,Bo,yes,1.5\nPrint flyers,Ann,no,3\n';
 const BOOKS =
 	'Title,Author,Genre,Pages,Stars,Finished\nDune,Frank Herbert,Fiction,612,5,2026-01-12\nEmma,Jane Austen,Classic,474,,\nPersuasion,Jane Austen,Classic,249,4,2025-11-02\n';
@@ -952,13 +952,16 @@ describe('data-analysis: rows that have something', () => {
 		[PLOTS, 'How many have no children?', '**1** of 3 rows has Children 0'],
 		[PLOTS, 'What is the average plot size?', 'The average Size m2 is **105**.'],
 		[PLOTS, 'Who has the biggest plot?', 'The highest Size m2 is **120**: Jun Sato.'],
-		[PLOTS, 'biggest fee', 'The highest Fee is **50**: Cy Ode.'],
+		[PLOTS, 'biggest fee', 'The highest Fee is **50.00**: Cy Ode.'],
 		[PLOTS, 'Who has a plot over 100 m2?', '**2** of 3 rows have Size m2 over 100: Jun Sato and Bo Falk.'],
-		[PLOTS, 'chart of paid and unpaid', '**yes** has the highest total Size m2 (205)'],
+		[PLOTS, 'chart of paid and unpaid', '**yes** has the highest total Fee (90.00)'],
 		[PLOTS, 'sort by joining date', 'Here are all **3** rows, by Joined, lowest first.'],
 		[SHOP, 'rows with more than 10 sold', '**1** of 3 rows has Quantity over 10'],
 		[SHOP, 'Which product did we sell the least of?', '**Honey jar** has the lowest total Quantity (3)'],
 		[SHOP, 'Which weekday is the best?', '**Friday** has the highest Total (32.90), **Tuesday** the lowest (12.00).'],
+		[PLOTS, 'How much money is still owed?', 'The total Fee for Paid “no” is **30.00**'],
+		[SHOP, 'how does March compare to April', 'for **March 2024**'],
+		[SHOP, 'rows over 20 euros', '**2** of 3 rows have Total over 20'],
 		[LOG, 'hottest day', 'The highest temp_c is **28.5**: 2026-07-02.'],
 		[LOG, 'which station is warmer?', '**Hill** has the highest average temp_c (23.25)'],
 		[LOG, 'how hot was it on 2 July', 'The average temp_c on 2 July is **24.25**'],
@@ -978,6 +981,7 @@ describe('data-analysis: rows that have something', () => {
 		[SHOP, 'On which days did we sell no honey?', '“no honey”'],
 		[SHOP, 'Total quantity by item without honey', null],
 		[RENT, 'How much did my rent go up?', '“go up”'],
+		[PLOTS, 'who joined in the last 5 years', '“last 5 years”'],
 		[TASKS, 'is the paint ordered?', '“ordered”'],
 		[TRIP, 'how long was the trip', '“long”'],
 		[TRIP, 'how much for each child', '“child”'],

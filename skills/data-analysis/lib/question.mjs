@@ -55,6 +55,7 @@ const A_VALUE = /^ (?:is |= ?|no |number )?(\d+(?:\.\d+)?)\b/;
 const A_YEAR = /^(19|20)\d\d$/;
 const A_MONTH = /^(st|nd|rd|th)?( of)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
 const SORTING = /\b(sort|sorted|order|ordered|rank|ranked|list|show|top|first)\b.* by$/;
+const COINS = /^ ?(pounds|euros?|dollars|bucks|quid|kroner|francs)$/;
 /** Says when, and is no name for what rows are. */
 const TIME =
 	/^(yesterday|today|tomorrow|tonight|now|ago|daily|(week|weekday|weekend|day|month|quarter|year|time|morning|evening|night)s?)$/;
@@ -360,6 +361,8 @@ function readLine(line, table, columns) {
 	if (isEnded) unknown.push('both ends at once');
 	// `each person`, where no column has persons
 	if (each && !isEachRow && by.length === 0 && !isYesNo) unknown.push(each[0]);
+	const ago = /\b(last|past|previous|next) \d+ (day|week|month|quarter|year)s?\b/.exec(said)?.[0];
+	if (ago) unknown.push(ago);
 	if (/\bfavou?rite\b/.test(said) && rated === undefined) unknown.push('favourite');
 	// `How much is a ticket?`, `What does one kWh cost?` ask for a price.
 	const priced = PRICED.exec(said)?.slice(1).find(Boolean);
@@ -569,7 +572,7 @@ function readLimits(sentence, columns, likely, age, decimalComma, { hasDates, is
 		const [unit] = /^ ?[\p{L}%°]+\d?/u.exec(said.slice(at + text.length)) ?? [''];
 		const ofUnit = columns.findIndex((column) => column.isNumber && unit.trim() !== '' && unitOf(column.name) === unit.trim());
 		const index = /older|younger/.test(text) ? age : ofUnit >= 0 ? ofUnit : likely;
-		if (ofUnit >= 0) sentence.take(at + text.length, unit.length);
+		if (ofUnit >= 0 || (columns[likely]?.isOfMoney && COINS.test(unit))) sentence.take(at + text.length, unit.length);
 		// `more than 5 members` are rows.
 		const next = /^ (\p{L}+)/u.exec(said.slice(at + text.length));
 		if (number && next && isRowNoun(next[1], at + text.length + 1)) {

@@ -44,6 +44,7 @@ export function inOwnWords(line, columns) {
 	const lasting = only(({ name }) => /(?<!\p{L})(minutes|hours|days|duration|length)(?!\p{L})/iu.test(name));
 	const rating = only(({ name }) => /(?<!\p{L})(stars?|rating|score)(?!\p{L})/iu.test(name));
 	const done = columns.find(({ type, name }) => type === 'yes/no' && /^(done|finished|completed?)$/i.test(name))?.name.toLowerCase();
+	const paid = columns.find(({ type, name }) => type === 'yes/no' && /^paid$/i.test(name)) && 'paid';
 	const person = columns.find(({ type, name }) => type === 'text' && /^(name|who|person|payer)$|\bby$|_by$/i.test(name))?.name;
 	const age = only(({ name }) => /age$/i.test(name));
 	const flow = only((column) => column.isOfMoney && hasBothSigns(column));
@@ -70,6 +71,7 @@ export function inOwnWords(line, columns) {
 			columns.find((column) => column.type === 'text' && name.test(column.name))?.name.toLowerCase()
 		]),
 		[/\b(?:still )?(?:to do|outstanding|pending)\b/g, done ? `not ${done}` : 'todo'],
+		[/\b(?:still )?(?:owes?|owed)\b/g, paid && `un${paid}`],
 		[/\bhow long\b/g, lasting && `how much ${lasting}`],
 		[/\b(\d+)[ -]stars?\b/g, rating && `${rating} $1`],
 		[/(?<=\b(?:each|per|every|by) )(?:person|people)\b/g, person?.toLowerCase()],
