@@ -24,9 +24,17 @@ const KINDS = [
 	['an e-mail address', /^(e-?mails?|mails?|address(es)?)$/, /[^\s@]+@[^\s@]+\.\p{L}{2,}/u],
 	['a web address', /^(web|websites?|sites?|urls?|links?|web-?pages?|address(es)?)$/, /https?:\/\/\S|\bwww\.\S/],
 	['a phone number', /^((tele)?phones?|mobile|numbers?)$/, /(?<![\d.,-])(\+\d|0\d|\(0?\d)[\d ()/-]{5,}\d/],
-	['a date', /^(dates?|days?)$/, /\b\d{4}-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}(st|nd|rd|th)?\.? (of )?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\p{L}* \d{1,2}\b/u],
+	[
+		'a date',
+		/^(dates?|days?)$/,
+		/\b\d{4}-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}(st|nd|rd|th)?\.? (of )?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\p{L}* \d{1,2}\b/u
+	],
 	['a time', /^times?$/, /\b\d{1,2}:\d\d\b|\b\d{1,2} ?(am|pm)\b/i],
-	['an amount', /^(amounts?|prices?|costs?|sums?|money)$/, /[$€£¥] ?\d|\d ?([$€£¥]|(kr|eur|euros?|usd|dollars?|gbp|pounds?|chf|sek|nok|dkk)\b)/i]
+	[
+		'an amount',
+		/^(amounts?|prices?|costs?|sums?|money)$/,
+		/[$€£¥] ?\d|\d ?([$€£¥]|(kr|eur|euros?|usd|dollars?|gbp|pounds?|chf|sek|nok|dkk)\b)/i
+	]
 ];
 
 const DECIDED = 'what was decided';
@@ -57,7 +65,10 @@ function main(args) {
 		file: file.replace(/^.*[/\\]/, ''),
 		text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
 	}));
-	const name = inWords(texts.map(({ file }) => file), 'and');
+	const name = inWords(
+		texts.map(({ file }) => file),
+		'and'
+	);
 	const sentences = texts.flatMap(({ file, text }) =>
 		sentencesOf(text).map((each) => ({ ...each, place: `${texts.length > 1 ? `${file}, line` : 'Line'} ${each.line}` }))
 	);
@@ -70,11 +81,18 @@ function main(args) {
 	for (const [what, asking, pattern] of SAID_SO) {
 		if (!asking.test(line)) continue;
 		// `What was decided about the fee?`
-		const topics = asked.filter((word) => !pattern.test(word) && !asking.test(word) && !/^(decid|agree|meeting)/i.test(word));
-		const isAbout = ({ text }) => what !== DECIDED || topics.length === 0 || topics.some((topic) => wordsOf(text).some((word) => isSame(topic, word)));
+		const topics = asked.filter(
+			(word) => !pattern.test(word) && !asking.test(word) && !/^(decid|agree|meeting)/i.test(word)
+		);
+		const isAbout = ({ text }) =>
+			what !== DECIDED ||
+			topics.length === 0 ||
+			topics.some((topic) => wordsOf(text).some((word) => isSame(topic, word)));
 		const said = sentences.filter((each) => pattern.test(each.text) && isAbout(each)).slice(0, MOST_SHOWN);
 		if (said.length > 0)
-			return console.log(`${quoted(said)}\n\n${said.length === 1 ? 'This sentence says' : 'These sentences say'} ${what}.`);
+			return console.log(
+				`${quoted(said)}\n\n${said.length === 1 ? 'This sentence says' : 'These sentences say'} ${what}.`
+			);
 	}
 	if (asked.length === 0) {
 		console.log(`This finds words in ${name}, and can't sum up what it says. It begins:\n`);
@@ -93,7 +111,9 @@ function main(args) {
 		);
 	const best = found.filter(({ hits }) => hits.length === most);
 	// What stands below a heading.
-	const shown = found.filter((each, at) => best.includes(each) || (best.includes(found[at - 1]) && isHeading(found[at - 1].text)));
+	const shown = found.filter(
+		(each, at) => best.includes(each) || (best.includes(found[at - 1]) && isHeading(found[at - 1].text))
+	);
 	const known = asked.filter((word) => best.some(({ hits }) => hits.includes(word)));
 	console.log(quoted(shown.slice(0, MOST_SHOWN)));
 	if (shown.length > MOST_SHOWN) console.log(`\n${shown.length - MOST_SHOWN} more are not shown.`);
@@ -105,17 +125,22 @@ function main(args) {
 				? 'This sentence has'
 				: `These ${best.length} sentences have`;
 	const none = missing.length > 0 ? ` No such sentence has ${inWords(marked(missing), 'or')}.` : '';
-	const kindOf = (word) => !best.some(({ isSaid }) => isSaid(word)) && best.map(({ text }) => kindIn(text, word)).find(Boolean);
+	const kindOf = (word) =>
+		!best.some(({ isSaid }) => isSaid(word)) && best.map(({ text }) => kindIn(text, word)).find(Boolean);
 	const names = [...new Set(known.map((word) => kindOf(word) || `“${word}”`))];
 	console.log(`\n${have} ${inWords(names, most === known.length ? 'and' : 'or')}.${none}`);
 }
 
 /** A list of what it has an answer to: the kinds of things that are in the text, and a word that it has often. */
 function questions(sentences) {
-	const kinds = KINDS.filter(([name, , pattern]) => !/web/.test(name) && sentences.some(({ text }) => pattern.test(text)));
+	const kinds = KINDS.filter(
+		([name, , pattern]) => !/web/.test(name) && sentences.some(({ text }) => pattern.test(text))
+	);
 	const times = new Map();
 	for (const { text } of sentences)
-		for (const word of new Set(wordsOf(text).filter((each) => /^\p{L}{4,}$/u.test(each) && !SMALL.has(each.toLowerCase()))))
+		for (const word of new Set(
+			wordsOf(text).filter((each) => /^\p{L}{4,}$/u.test(each) && !SMALL.has(each.toLowerCase()))
+		))
 			if (!KINDS.some(([, , pattern]) => pattern.test(`1 ${word}`))) times.set(word, (times.get(word) ?? 0) + 1);
 	const [often] = [...times].sort(([, one], [, other]) => other - one);
 	const list = kinds.slice(0, 3).map(([name]) => `Which ${name.replace(/^an? /, '').replace(/s$/, 'se')}s are in it?`);
@@ -156,7 +181,20 @@ function isHeading(text) {
 	return !/[.!?:]$/.test(text) && wordsOf(text).length <= 5;
 }
 
-const IRREGULAR = { paid: 'pay', met: 'meet', sent: 'send', sold: 'sell', bought: 'buy', held: 'hold', took: 'take', gave: 'give', made: 'make', wrote: 'write', came: 'come', went: 'go' };
+const IRREGULAR = {
+	paid: 'pay',
+	met: 'meet',
+	sent: 'send',
+	sold: 'sell',
+	bought: 'buy',
+	held: 'hold',
+	took: 'take',
+	gave: 'give',
+	made: 'make',
+	wrote: 'write',
+	came: 'come',
+	went: 'go'
+};
 
 function stem(word) {
 	const bare = (IRREGULAR[word] ?? word).replace(/(?<=\p{L}{3})(ing|ed|es|s)$/u, '');

@@ -150,12 +150,15 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 			(flow ? conditions.length > 0 : compare(min, ZERO) >= 0) &&
 			compare(whole, ZERO) > 0;
 		if (isPart && wanted.isShare)
-			return said([`**${share(number, whole)}** of the ${nameOf('sum')} is${scope} (${shown(number)} of ${shown(whole)}).`]);
+			return said([
+				`**${share(number, whole)}** of the ${nameOf('sum')} is${scope} (${shown(number)} of ${shown(whole)}).`
+			]);
 		const { limit } = wanted;
 		const verdict = limit ? (isWithin(compare(number, limit.number), limit.sign) ? 'Yes: the' : 'No: the') : 'The';
 		// Where all are the same, it's no average.
 		const isSame = measure !== 'sum' && compare(numbers.min, numbers.max) === 0;
-		const more = numbers.count > 1 && !isSame ? `${numbers.count.toLocaleString('en-US')} values: ${others.join(', ')}.` : '';
+		const more =
+			numbers.count > 1 && !isSame ? `${numbers.count.toLocaleString('en-US')} values: ${others.join(', ')}.` : '';
 		const part = isPart ? ` That is ${share(number, whole)} of all${flow ? ` ${FLOWS[flow].all}` : ''}.` : '';
 		const named = isSame ? thingOf(value) : nameOf(measure);
 		return said([`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`], (more + part).trim());
@@ -276,7 +279,9 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		if (isOfKinds) {
 			const names = sizes.length > MOST_NAMED ? '' : `: ${inWords(sizes.map(({ key }) => keyText(key)))}`;
 			if (columns[by[0]].type === 'date')
-				return [`${table.only ? `**${sizes.length}** ${sizes.length === 1 ? 'day' : 'days'} ${having(sizes.length)}` : `There are **${sizes.length}** different days`}${names}.`];
+				return [
+					`${table.only ? `**${sizes.length}** ${sizes.length === 1 ? 'day' : 'days'} ${having(sizes.length)}` : `There are **${sizes.length}** different days`}${names}.`
+				];
 			return [`There are **${sizes.length}** different values of ${columns[by[0]].name}${scope}${names}.`];
 		}
 		if (sizes.length === 0) return [];
@@ -288,8 +293,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 			: measure === 'min' || measure === 'max' || (measure === 'sum' && isSingle && !flow)
 				? cell(columns[value].name)
 				: nameOf(measure);
-		const isLowest =
-			measure === 'min' || (measure !== 'max' && (askedEnd === 'low') !== isOut && Boolean(askedEnd));
+		const isLowest = measure === 'min' || (measure !== 'max' && (askedEnd === 'low') !== isOut && Boolean(askedEnd));
 		const ordered = sizes.toSorted((one, other) => compare(other.size, one.size) * (isLowest ? -1 : 1));
 		const bold = ({ key, size }) => `**${keyText(key)}** (${text(size)})`;
 		if (top)

@@ -166,7 +166,11 @@ export function namedColumns(said, columns) {
 		}
 		// `unpaid`
 		for (const { index, parts } of order)
-			if (parts.length === 1 && /yes\/no|date/.test(columns[index].type) && found.every((each) => each.index !== index)) {
+			if (
+				parts.length === 1 &&
+				/yes\/no|date/.test(columns[index].type) &&
+				found.every((each) => each.index !== index)
+			) {
 				const at = said.indexOf(` un${parts[0]} `);
 				if (at >= 0) found.push({ index, at: at + 3, text: parts[0] });
 			}

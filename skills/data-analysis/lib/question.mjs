@@ -32,7 +32,8 @@ const EACH = /\b(each|per|every)\b/;
 const OF_MONEY = /^(sale|expense|payment|bill|invoice|spend|spending|cost)s?$/;
 const MONEY = /\b(revenue|turnover|value|worth|money|income|spen[dt]|pay|earn(?:ed)?|cost|costs)\b|[$€£¥]/;
 /** Asks for money, without a word for it. */
-const TAKING = /\b(?:how much|what) (?:(?:money|cash) )?(?:(?:did|do|does|have|has|had) (?:\p{L}+ ){1,3})?(take|took|taken|make|made|earn\w*|bring in|brought in)\b(?! (?:a|the|to)\b)/u;
+const TAKING =
+	/\b(?:how much|what) (?:(?:money|cash) )?(?:(?:did|do|does|have|has|had) (?:\p{L}+ ){1,3})?(take|took|taken|make|made|earn\w*|bring in|brought in)\b(?! (?:a|the|to)\b)/u;
 /** Between a first and a last, of which it tells no difference. */
 const MOVING = /\b(go|goes|gone|going|went|come|came|move|moved) (up|down)\b/;
 const PRICES = /\b(cheapest|expensive|dearest|priciest|price|prices)\b/;
@@ -148,7 +149,10 @@ function goOn(before, next) {
 		conditions,
 		by,
 		// `How much did I spend?`, `Which was the biggest?`: the biggest that goes out.
-		end: next.flow === undefined && before.flow === 'out' && next.value === null ? ({ low: 'high', high: 'low' }[next.end] ?? next.end ?? before.end) : (next.end ?? before.end),
+		end:
+			next.flow === undefined && before.flow === 'out' && next.value === null
+				? ({ low: 'high', high: 'low' }[next.end] ?? next.end ?? before.end)
+				: (next.end ?? before.end),
 		period: next.by.length > 0 ? next.period : before.period,
 		// Yes or no only what asks for it, or goes on with such.
 		isYesNo: next.isYesNo || (before.isYesNo && next.isFollowing),
@@ -171,7 +175,9 @@ function readLine(line, table, columns) {
 	const levels = numbers.filter((index) => sortOf(columns[index].name) === 'level');
 	const price = levels.find((index) => /price/i.test(columns[index].name));
 	const ageEnd = age === undefined ? undefined : Object.keys(AGES).find((key) => AGES[key].test(said));
-	const isOfPrice = price !== undefined && (PRICES.test(said) || /\bhow much (is|are|does)\b|\bwhat (is|are|do|does|did) .* costs?\b/.test(said));
+	const isOfPrice =
+		price !== undefined &&
+		(PRICES.test(said) || /\bhow much (is|are|does)\b|\bwhat (is|are|do|does|did) .* costs?\b/.test(said));
 	const namedNumber = named.find(
 		({ index, at, text }) =>
 			columns[index].isNumber && sortOf(columns[index].name) !== 'id' && !A_VALUE.test(said.slice(at + text.length))
@@ -215,7 +221,10 @@ function readLine(line, table, columns) {
 	const compared = isListed || !COMPARING.test(said) ? undefined : conditions.find(({ isSeveral }) => isSeveral);
 	if (compared?.cells && !by.includes(compared.index)) by.unshift(compared.index);
 	// `on how many days …?`, where a day has several rows
-	const isOfDays = date !== undefined && !isDaily && /\bhow many (?:different |various )?days\b(?! (?:since|ago|until|between|left|later))/.test(said);
+	const isOfDays =
+		date !== undefined &&
+		!isDaily &&
+		/\bhow many (?:different |various )?days\b(?! (?:since|ago|until|between|left|later))/.test(said);
 	if (isOfDays) {
 		by.unshift(date);
 		sentence.takeAll(/\b(?:how many|days)\b/g);
@@ -228,15 +237,18 @@ function readLine(line, table, columns) {
 	const isOfAges = age !== undefined && /\bhow old\b/.test(said);
 	// What each row is a price of, all of them cost together.
 	const isOfCosts = price !== undefined && pieces === undefined && /\bhow much did .* cost\b/.test(said);
-	const ofNumber = namedNumber ?? (ageEnd || isOfAges ? age : isOfPrice || isOfCosts ? price : isOfRating ? rated : undefined);
+	const ofNumber =
+		namedNumber ?? (ageEnd || isOfAges ? age : isOfPrice || isOfCosts ? price : isOfRating ? rated : undefined);
 	const isTotal = /\b(totals?|sums?)\b/.test(said);
 	const measured = MEASURES.find(([, pattern]) => pattern.test(said))?.[0];
 	const isOfAverage = measured === 'sum' && !isTotal && !isOfCosts && (isOfPrice || isOfAges);
 	// `pages per book`: a row
 	const each = /\b(?:per|each|every) (\p{L}+)/u.exec(said);
-	const isEachRow = each && (sentence.nouns.has(stem(each[1])) || (ROW_NOUNS.has(stem(each[1])) && each[1] !== 'person'));
+	const isEachRow =
+		each && (sentence.nouns.has(stem(each[1])) || (ROW_NOUNS.has(stem(each[1])) && each[1] !== 'person'));
 	const meant =
-		(isOfAverage || (isEachRow && by.length === 0 && ofNumber !== undefined) ? 'mean' : measured) ?? (ofNumber === undefined && isOfCount(sentence) ? 'count' : undefined);
+		(isOfAverage || (isEachRow && by.length === 0 && ofNumber !== undefined) ? 'mean' : measured) ??
+		(ofNumber === undefined && isOfCount(sentence) ? 'count' : undefined);
 	const isOfPieces = meant === 'count' && pieces !== undefined && /\b(sell|sold|sells|buy|bought|ordered)\b/.test(said);
 	const isOfSum =
 		meant === 'count' &&
@@ -265,8 +277,10 @@ function readLine(line, table, columns) {
 	const label = labelOf(columns);
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
 	// “What did I spend most on?” asks for a kind, not for a row; so does “who has the most orders?”.
-	if (end && by.length === 0 && kinds !== null && /\b(on|for|from) ((except|without|excluding) .*)?$/.test(said)) by.push(kinds);
-	if (/\bwho\b/.test(said) && by.length === 1 && columns[by[0]].counts.size === columns[by[0]].filled && label !== null) by.length = 0;
+	if (end && by.length === 0 && kinds !== null && /\b(on|for|from) ((except|without|excluding) .*)?$/.test(said))
+		by.push(kinds);
+	if (/\bwho\b/.test(said) && by.length === 1 && columns[by[0]].counts.size === columns[by[0]].filled && label !== null)
+		by.length = 0;
 	if (/low|high/.test(end) && by.length === 0 && who >= 0 && !direction && /\bwho\b/.test(said)) by.push(who);
 	const signed = value ?? amount;
 	const hasSigns = hasBothSigns(columns[signed]);
@@ -310,7 +324,14 @@ function readLine(line, table, columns) {
 	const unknown = unknownIn(sentence);
 	// `Is the paint ordered?`, where there is but a row called Order paint
 	const done = /(?<!un)\b(\p{L}+ed|bought|sold|spent)\b(?<!named|called|listed)/u.exec(said)?.[0];
-	if (isYesNo && done && named.length === 0 && conditions.length > 0 && conditions.every((each) => each.index === label)) unknown.push(done);
+	if (
+		isYesNo &&
+		done &&
+		named.length === 0 &&
+		conditions.length > 0 &&
+		conditions.every((each) => each.index === label)
+	)
+		unknown.push(done);
 	const isOfFuture = OF_FUTURE.test(said) && unknown.length > 0;
 	if (meant === 'count' && /\b(average|mean|avg)\b/.test(said)) unknown.push('average');
 	// Whether it's the most, or so for each, is no question of which rows there are.
@@ -384,7 +405,8 @@ function readLine(line, table, columns) {
 	const moving = MOVING.exec(said)?.[0];
 	if (moving) unknown.push(moving);
 	// A day with no honey has no row that says so: of groups it knows only what they have.
-	const isOfMany = by.length > 0 || (/\b(who|when)\b/.test(said) && columns[label]?.counts.size !== columns[label]?.filled);
+	const isOfMany =
+		by.length > 0 || (/\b(who|when)\b/.test(said) && columns[label]?.counts.size !== columns[label]?.filled);
 	const lacking = isOfMany && conditions.find(({ sign, ends }) => sign === '!=' && ends);
 	const lacked = lacking && /\bno( \S+){1,6}$/.exec(sentence.before(lacking.ends[0]))?.[0];
 	if (lacked) unknown.push(lacked);
@@ -570,7 +592,9 @@ function readLimits(sentence, columns, likely, age, decimalComma, { hasDates, is
 		const number = parseNumber(digits, decimalComma);
 		// `over 100 m2`, where a column is called Size m2
 		const [unit] = /^ ?[\p{L}%°]+\d?/u.exec(said.slice(at + text.length)) ?? [''];
-		const ofUnit = columns.findIndex((column) => column.isNumber && unit.trim() !== '' && unitOf(column.name) === unit.trim());
+		const ofUnit = columns.findIndex(
+			(column) => column.isNumber && unit.trim() !== '' && unitOf(column.name) === unit.trim()
+		);
 		const index = /older|younger/.test(text) ? age : ofUnit >= 0 ? ofUnit : likely;
 		if (ofUnit >= 0 || (columns[likely]?.isOfMoney && COINS.test(unit))) sentence.take(at + text.length, unit.length);
 		// `more than 5 members` are rows.
@@ -591,7 +615,14 @@ function readLimits(sentence, columns, likely, age, decimalComma, { hasDates, is
 			return [];
 		sentence.take(at, text.length);
 		return [
-			{ index, sign, number, said: text.trim(), isNamed: ofUnit >= 0, text: conditionText(columns[index].name, sign, digits) }
+			{
+				index,
+				sign,
+				number,
+				said: text.trim(),
+				isNamed: ofUnit >= 0,
+				text: conditionText(columns[index].name, sign, digits)
+			}
 		];
 	});
 	return { limits: found, limitsOfRows };
@@ -697,7 +728,9 @@ function readColumns(sentence, columns, named, conditions) {
 		// The number of a table or a room is a name.
 		const isNumber = columns[index].isNumber && sortOf(name) !== 'id';
 		const before = sentence.before(at);
-		const isBy = /\b(per|by|each|every)$/.test(before) || (type !== 'date' && (BY.test(before) || BEST.test(before)) && !(type === 'yes/no' && /\ba$/.test(before)));
+		const isBy =
+			/\b(per|by|each|every)$/.test(before) ||
+			(type !== 'date' && (BY.test(before) || BEST.test(before)) && !(type === 'yes/no' && /\ba$/.test(before)));
 		const isUn = /\bun$/.test(sentence.said.slice(0, at));
 		const missing =
 			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
@@ -718,7 +751,9 @@ function readColumns(sentence, columns, named, conditions) {
 		} else if (missing) {
 			// A day without rain has a 0.
 			const isNone = isNumber && (columns[index].missing === 0 || counts.has('0'));
-			const none = isNone ? { number: ZERO, text: conditionText(name, '=', '0') } : { cells: MISSING, text: `no ${name}` };
+			const none = isNone
+				? { number: ZERO, text: conditionText(name, '=', '0') }
+				: { cells: MISSING, text: `no ${name}` };
 			flags.push({ index, sign: '=', ...none });
 			sentence.takeAll(/\b(missing|empty|blank|no|without|not known)\b/g);
 		} else if (columns[index].isNumber && A_VALUE.test(sentence.said.slice(at + text.length)) && !BEST.test(before)) {
@@ -754,7 +789,8 @@ function readColumns(sentence, columns, named, conditions) {
 			isOfKinds ||= !isRow && /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
 			const isOwn = counts.size === columns[index].filled && conditions.length > 0 && !isBy;
 			// `average plot size`, where each row has a plot of its own
-			const isOfEach = !isBy && counts.size === columns[index].filled && named.some((each) => columns[each.index].isNumber);
+			const isOfEach =
+				!isBy && counts.size === columns[index].filled && named.some((each) => columns[each.index].isNumber);
 			if (!isOwn && !isRow && !isOfEach && (isBy || conditions.every((each) => each.index !== index))) by.push(index);
 		}
 		sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));

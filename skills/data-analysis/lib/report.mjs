@@ -193,7 +193,9 @@ export function kindsOf(columns) {
  * @param asked `by` and `conditions` of a question that can't be answered: what it speaks of comes first
  */
 export function questions(columns, value, dates, { first = [], asked = { by: [], conditions: [] } } = {}) {
-	const said = asked.conditions.find(({ index, cells, sign }) => sign === '=' && cells?.[0] && columns[index].type === 'text');
+	const said = asked.conditions.find(
+		({ index, cells, sign }) => sign === '=' && cells?.[0] && columns[index].type === 'text'
+	);
 	const isKind = (index) => columns[index].type === 'text' && columns[index].counts.size < columns[index].filled;
 	const kinds = [...asked.by, ...(said ? [said.index] : [])].find(isKind) ?? kindsOf(columns);
 	const name = (column) => (/^[\p{L}\p{N} _-]+$/u.test(column.name) ? column.name : `"${column.name}"`);

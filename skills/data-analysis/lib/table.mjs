@@ -68,7 +68,8 @@ export function openTable(path, { encoding, delimiter, header } = {}) {
 				else {
 					const cells = readable(row.cells);
 					// A row that is too short or too long stays so.
-					if (product) cells.splice(columns.length - 1, 0, ...(cells.length < columns.length - 1 ? [] : [product.of(cells)]));
+					if (product)
+						cells.splice(columns.length - 1, 0, ...(cells.length < columns.length - 1 ? [] : [product.of(cells)]));
 					yield { ...row, cells };
 				}
 			}
@@ -87,7 +88,10 @@ function productOf(columns, rows, decimalComma) {
 		found.filter(({ sort }) => sort === 'pieces'),
 		found.filter(({ name, sort }) => sort === 'level' && /price/i.test(name))
 	];
-	if (factors.some(({ length }) => length !== 1) || found.some(({ name, sort }) => sort === 'amount' && OF_COIN.test(name)))
+	if (
+		factors.some(({ length }) => length !== 1) ||
+		found.some(({ name, sort }) => sort === 'amount' && OF_COIN.test(name))
+	)
 		return null;
 	const [pieces, price] = factors.flat();
 	return {

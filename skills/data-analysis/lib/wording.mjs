@@ -36,16 +36,22 @@ export function inOwnWords(line, columns) {
 	const numbers = columns.filter(({ isNumber, name }) => isNumber && sortOf(name) !== 'id');
 	const only = (isMeant) => {
 		const [found, ...others] = numbers.filter(isMeant);
-		return found && others.length === 0 ? (found.name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ') : undefined;
+		return found && others.length === 0
+			? (found.name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')
+			: undefined;
 	};
 	const pieces = only(({ name }) => sortOf(name) === 'pieces');
 	const rain = only(({ name }) => /(?<!\p{L})rain/iu.test(name));
 	const others = numbers.flatMap(({ name }) => (/^total$/i.test(name) ? [] : [name.toLowerCase()]));
 	const lasting = only(({ name }) => /(?<!\p{L})(minutes|hours|days|duration|length)(?!\p{L})/iu.test(name));
 	const rating = only(({ name }) => /(?<!\p{L})(stars?|rating|score)(?!\p{L})/iu.test(name));
-	const done = columns.find(({ type, name }) => type === 'yes/no' && /^(done|finished|completed?)$/i.test(name))?.name.toLowerCase();
+	const done = columns
+		.find(({ type, name }) => type === 'yes/no' && /^(done|finished|completed?)$/i.test(name))
+		?.name.toLowerCase();
 	const paid = columns.find(({ type, name }) => type === 'yes/no' && /^paid$/i.test(name)) && 'paid';
-	const person = columns.find(({ type, name }) => type === 'text' && /^(name|who|person|payer)$|\bby$|_by$/i.test(name))?.name;
+	const person = columns.find(
+		({ type, name }) => type === 'text' && /^(name|who|person|payer)$|\bby$|_by$/i.test(name)
+	)?.name;
 	const age = only(({ name }) => /age$/i.test(name));
 	const flow = only((column) => column.isOfMoney && hasBothSigns(column));
 	// Of two that are named, one is higher; of all, the highest.
@@ -55,7 +61,11 @@ export function inOwnWords(line, columns) {
 		...CALLED.flatMap(([pattern, name, ...ends]) => {
 			const own = only((column) => pattern.test(column.name));
 			// `biggest` is said of money and of whatever is named, too.
-			if (!own || (/^size/.test(name) && (IS_OF_OTHERS.test(line) || others.some((each) => each !== own && line.includes(each))))) return [];
+			if (
+				!own ||
+				(/^size/.test(name) && (IS_OF_OTHERS.test(line) || others.some((each) => each !== own && line.includes(each))))
+			)
+				return [];
 			const words = ['high', 'low'].flatMap((end, at) => [
 				[new RegExp(`\\b(?:${ends[at]})t?est\\b`, 'g'), `${end}est ${own}`],
 				[new RegExp(`\\b(?:${ends[at]})t?er\\b`, 'g'), `${end}${isOfAll ? 'est' : 'er'} ${own}`]
@@ -82,7 +92,10 @@ export function inOwnWords(line, columns) {
 		[/\b(more|less) popular\b/g, pieces && `$1 ${pieces}`],
 		[/\b(?:units|pieces)\b/g, pieces],
 		// `total quantity`, where another column is called Total.
-		[/\btotal (?:of )?(?:the )?(?=(.+) )/g, (all, rest) => (others.some((name) => rest.startsWith(name)) ? 'sum of ' : all)],
+		[
+			/\btotal (?:of )?(?:the )?(?=(.+) )/g,
+			(all, rest) => (others.some((name) => rest.startsWith(name)) ? 'sum of ' : all)
+		],
 		[/\b(?:sell|sold|sells) (?:the )?(most|least) of\b/g, pieces && `$1 ${pieces}`],
 		// `paid and unpaid`
 		[/\b(\p{L}+) (?:and|or|vs|versus) (?:un|not )\1\b/gu, 'by $1'],

@@ -68,7 +68,8 @@ function filesMeant(options) {
 		const isOfNumber = value !== null || (/sum|mean|median/.test(measure) && likelyValue(columns, numbers) !== null);
 		const likely = likelyValue(columns, numbers);
 		// A fee is money, too, but no revenue.
-		const isOfSales = TAKINGS.test(options.question) && likely !== null && (table.productNote || TAKINGS.test(columns[likely].name));
+		const isOfSales =
+			TAKINGS.test(options.question) && likely !== null && (table.productNote || TAKINGS.test(columns[likely].name));
 		const points = conditions.length + by.length + Number(isOfNumber) + Number(Boolean(isOfSales));
 		return [{ file, points: unknown.length > 0 ? -unknown.length : points }];
 	});
@@ -103,8 +104,7 @@ function report(options) {
 	/** Of the whole file, where only some of its rows may be meant. */
 	const all = isAsked || options.where.length > 0 ? analyze(whole, []) : null;
 	const asked = isAsked ? readQuestion(options.question, whole, all.columns) : null;
-	if (asked && asked.unknown.length > 0 && !asked.isOverview)
-		return refuse(asked, whole, all.columns);
+	if (asked && asked.unknown.length > 0 && !asked.isOverview) return refuse(asked, whole, all.columns);
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
 	if (asked?.isPie) notes.push('It draws bars, no pies.');
 	const table = onlyRows(whole, wanted.conditions, notes);
@@ -126,7 +126,8 @@ function report(options) {
 	const value = likely !== null && columns[likely].numbers.count === 0 ? null : likely;
 	if (options.questions)
 		return console.log(
-			questions(columns, value, table.dates, { first: ['summary of this file'] }) || 'There is no column of numbers to ask about.'
+			questions(columns, value, table.dates, { first: ['summary of this file'] }) ||
+				'There is no column of numbers to ask about.'
 		);
 	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value });
 	if (rows === 0 && !table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
@@ -192,11 +193,17 @@ function refuse(asked, table, columns) {
 		.map((word) => `“${word}”`)
 		.join(', ');
 	// `scones`, where there are oat scones and cheese scones.
-	const isIn = (cell, word) => cell.toLowerCase().split(/\s+/).some((part) => stem(part) === stem(word));
+	const isIn = (cell, word) =>
+		cell
+			.toLowerCase()
+			.split(/\s+/)
+			.some((part) => stem(part) === stem(word));
 	const [[word, cells] = []] = unknown
 		.map((each) => [
 			each,
-			columns.flatMap(({ type, counts }) => (type === 'text' ? [...counts.keys()].filter((cell) => isIn(cell, each)) : []))
+			columns.flatMap(({ type, counts }) =>
+				type === 'text' ? [...counts.keys()].filter((cell) => isIn(cell, each)) : []
+			)
 		])
 		.filter(([, found]) => found.length > 1);
 	const reason = isOfFuture
@@ -204,8 +211,8 @@ function refuse(asked, table, columns) {
 		: unknown.includes('why')
 			? 'it tells what is in it, and not why.'
 			: cells
-			? `“${word}” can be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(cells.slice(0, 5))}. Say which.`
-			: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
+				? `“${word}” can be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(cells.slice(0, 5))}. Say which.`
+				: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
 	console.log(questions(columns, likelyValue(columns, numbers), table.dates, { asked }));
 }
