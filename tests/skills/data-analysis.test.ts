@@ -892,6 +892,8 @@ const TRIP =
 const KONTO = 'Datum;Wer;Betrag\n01.09.2026;REWE;-43,17 €\n03.09.2026;Miete;-890,00 €\n05.09.2026;Gehalt;2.450,00 €\n';
 const PLOTS =
 	'Name,Plot,Size m2,Fee,Paid,Joined,Children\nJun Sato,A1,120,40.00,yes,2018-04-12,2\nBo Falk,A2,110,30.00,no,2021-09-30,0\nCy Ode,B1,85,50.00,yes,2020-01-05,\n';
+const STOCK =
+	'SKU,Product,In stock,Supplier,Cost,Last delivery\nB7,Pens blue,12,Stiftco,0.45,2026-09-12\nC3,Stapler,5,Stiftco,6.90,2026-08-30\nD9,Folders,0,Nordpapier,1.10,2026-07-19\n';
 const TASKS = 'Task,Owner,Done,Hours\nOrder paint,Ann,yes,2\nBook hall,Bo,yes,1.5\nPrint flyers,Ann,no,3\n';
 const BOOKS =
 	'Title,Author,Genre,Pages,Stars,Finished\nDune,Frank Herbert,Fiction,612,5,2026-01-12\nEmma,Jane Austen,Classic,474,,\nPersuasion,Jane Austen,Classic,249,4,2025-11-02\n';
@@ -962,6 +964,11 @@ describe('data-analysis: rows that have something', () => {
 		[PLOTS, 'How much money is still owed?', 'The total Fee for Paid “no” is **30.00**'],
 		[SHOP, 'how does March compare to April', 'for **March 2024**'],
 		[SHOP, 'rows over 20 euros', '**2** of 3 rows have Total over 20'],
+		[STOCK, 'What is out of stock?', '**1** of 3 rows has In stock 0: Folders.'],
+		[STOCK, 'how many pens do we have?', 'The total In stock for Product “Pens blue” is **12**'],
+		[STOCK, 'when was the last delivery?', 'The latest Last delivery is **2026-09-12**'],
+		[STOCK, 'which supplier has the most products', '**Stiftco** has the highest number of rows (2)'],
+		[STOCK, 'which supplier is used most', '**Stiftco** has the highest number of rows (2)'],
 		[LOG, 'hottest day', 'The highest temp_c is **28.5**: 2026-07-02.'],
 		[LOG, 'which station is warmer?', '**Hill** has the highest average temp_c (23.25)'],
 		[LOG, 'how hot was it on 2 July', 'The average temp_c on 2 July is **24.25**'],

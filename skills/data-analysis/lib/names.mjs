@@ -61,7 +61,7 @@ const LEVELS =
 	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance|stars?)$/;
 /** `temp_c`, `weight (kg)` */
 const A_UNIT = /[\s_([]+(°?[cf]|celsius|fahrenheit|k?g|[cmk]?m|pct|%)[)\]]?$/i;
-const PIECES = /^(units?|quantity|qty|pieces|count)$/;
+const PIECES = /^(units?|quantity|qty|pieces|count|(in)?stock|onhand)$/;
 
 /** Columns of money. */
 export const OF_COIN =

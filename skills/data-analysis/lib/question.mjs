@@ -10,7 +10,7 @@ import { hasBothSigns, inOwnWords } from './wording.mjs';
 const MEASURES = [
 	[
 		'count',
-		/\b(how many|number of|count|how often|(most|least) (often|common|frequent(ly)?)|(visit|go to|use|read|see|watch) .{0,20}most|have (the )?most of)\b/
+		/\b(how many|number of|count|how often|(most|least) (often|common|frequent(ly)?)|(visit|go to|used?|read|see|watch) .{0,20}most|have (the )?most of)\b/
 	],
 	['median', /\bmedian\b/],
 	['mean', /\b(average|averages|mean|avg|on average|typical|typically)\b/],
@@ -197,6 +197,12 @@ function readLine(line, table, columns) {
 		date !== undefined && columns[date].counts.size === columns[date].filled && columns[date].missing === 0;
 	if (isDaily && !/\bdays? (since|ago|until|between|left|later)\b/.test(said)) sentence.nouns.add('day');
 	if (date !== undefined) sentence.known.add('date');
+	// `the supplier with most products`, where each row is a product
+	const own = named.find(
+		({ index }) => index === labelOf(columns) && columns[index].counts.size === columns[index].filled
+	);
+	if (own && named.some(({ index }) => index !== own.index && columns[index].type === 'text'))
+		sentence.nouns.add(stem(own.text));
 	const top = readTop(sentence);
 	const direction = DIRECTION.exec(said)?.[1];
 	sentence.takeAll(/(?<=\b(est|one|ones|worst|expensive) )first\b/g, () => direction !== undefined);
@@ -214,8 +220,8 @@ function readLine(line, table, columns) {
 		isRowNoun: pieces !== undefined && limited === pieces ? () => false : isRowNoun
 	});
 	const conditions = [...limits, ...readMonths(sentence, columns, date), ...readCells(sentence, columns, named)];
-	const { by, flags, isOfKinds, sortedBy, shown: own } = readColumns(sentence, columns, named, conditions);
-	const shown = own ?? readShown(sentence, columns, named, by);
+	const { by, flags, isOfKinds, sortedBy, shown: shownOwn } = readColumns(sentence, columns, named, conditions);
+	const shown = shownOwn ?? readShown(sentence, columns, named, by);
 	conditions.push(...flags);
 	const isListed = /\b(list|show)\b/.test(said);
 	const compared = isListed || !COMPARING.test(said) ? undefined : conditions.find(({ isSeveral }) => isSeveral);
@@ -249,7 +255,8 @@ function readLine(line, table, columns) {
 	const meant =
 		(isOfAverage || (isEachRow && by.length === 0 && ofNumber !== undefined) ? 'mean' : measured) ??
 		(ofNumber === undefined && isOfCount(sentence) ? 'count' : undefined);
-	const isOfPieces = meant === 'count' && pieces !== undefined && /\b(sell|sold|sells|buy|bought|ordered)\b/.test(said);
+	const isOfPieces =
+		meant === 'count' && pieces !== undefined && /\b(sell|sold|sells|buy|bought|ordered|have|left)\b/.test(said);
 	const isOfSum =
 		meant === 'count' &&
 		namedNumber !== undefined &&
@@ -268,11 +275,16 @@ function readLine(line, table, columns) {
 		[[LOW, HIGH], Object.values(AGES)].some((both) => both.every((pattern) => pattern.test(sentence.left))) &&
 		!direction;
 	const dated = readEnd(sentence, date !== undefined && by.length === 0 && !ageEnd && !direction, compared);
+	// `When was the last delivery?` of a column Last delivery
+	const isOfLast =
+		/\bwhen\b/.test(said) && conditions.length === 0 && by.length === 0 && named.some(({ index }) => index === date);
 	const isFlipped = /low|high/.test(dated) && GOING_OUT.test(said) && hasBothSigns(columns[ofNumber ?? amount]);
 	const end =
 		ageEnd ??
 		(isOfBirth && AGES.low.test(said) ? 'late' : undefined) ??
-		(isFlipped ? { low: 'high', high: 'low' }[dated] : dated);
+		(isFlipped
+			? { low: 'high', high: 'low' }[dated]
+			: (dated ?? (isOfLast && /\b(last|latest)\b/.test(said) ? 'late' : undefined)));
 	const kinds = kindsOf(columns);
 	const label = labelOf(columns);
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
@@ -311,7 +323,7 @@ function readLine(line, table, columns) {
 	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
 	sentence.takeAll(new RegExp(COMING_IN, 'g'), () => isIn);
 	sentence.takeAll(new RegExp(GOING_OUT, 'g'), () => isOut);
-	sentence.takeAll(/\b(use|read|see|watch)\b/g, () => /\b(use|read|see|watch) .{0,20}most\b/.test(said));
+	sentence.takeAll(/\b(used?|read|see|watch)\b/g, () => /\b(used?|read|see|watch) .{0,20}most\b/.test(said));
 	sentence.takeAll(/\bsingle\b/g, () => /\b(\p{L}+est|expensive|any|every|one|a) single\b/u.test(said));
 	sentence.takeAll(/\bdifference\b/g, () => pairIn(compared) !== undefined);
 	for (const { index, at, text } of named)
@@ -783,7 +795,7 @@ function readColumns(sentence, columns, named, conditions) {
 		) {
 			// `how many bills are unpaid` in bills.csv: rows.
 			const isRow =
-				!isBy &&
+				(!isBy || /\b(most|fewest)$/.test(before)) &&
 				(sentence.nouns.has(stem(text)) ||
 					(ROW_NOUNS.has(stem(text)) && flags.length + conditions.length > 0 && !/how many$/.test(before)));
 			isOfKinds ||= !isRow && /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
@@ -793,7 +805,9 @@ function readColumns(sentence, columns, named, conditions) {
 				!isBy && counts.size === columns[index].filled && named.some((each) => columns[each.index].isNumber);
 			if (!isOwn && !isRow && !isOfEach && (isBy || conditions.every((each) => each.index !== index))) by.push(index);
 		}
-		sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));
+		// Rows are still to be counted.
+		if (!(sentence.nouns.has(stem(text)) && /\b(most|fewest)$/.test(before)))
+			sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));
 	}
 	return { by, flags, isOfKinds, sortedBy, shown };
 }

@@ -82,6 +82,7 @@ export function inOwnWords(line, columns) {
 		]),
 		[/\b(?:still )?(?:to do|outstanding|pending)\b/g, done ? `not ${done}` : 'todo'],
 		[/\b(?:still )?(?:owes?|owed)\b/g, paid && `un${paid}`],
+		[/\bout of stock\b/g, pieces ? `no ${pieces}` : 'outofstock'],
 		[/\bhow long\b/g, lasting && `how much ${lasting}`],
 		[/\b(\d+)[ -]stars?\b/g, rating && `${rating} $1`],
 		[/(?<=\b(?:each|per|every|by) )(?:person|people)\b/g, person?.toLowerCase()],
