@@ -116,7 +116,12 @@ describe('F16: the evals of a skill', () => {
 		];
 		const result = { id: '1', prompt: 'Count', expected: null, shouldTrigger: null, answers };
 		const other = { ...result, id: '2', prompt: 'Count more' };
-		const { screen } = await setup({ runs: [{ ...done, results: [result, other] }] });
+		const { screen } = await setup({
+			cases: [result, other].map(({ id, prompt }) => {
+				return { id, prompt, expected: null, files: [], expectations: expectations.map((each) => each.text) };
+			}),
+			runs: [{ ...done, results: [result, other] }]
+		});
 		await expect.element(screen.getByTestId('eval-glance').getByText('Made: chart.svg').first()).toBeVisible();
 		await screen.getByText('Count', { exact: true }).click();
 		const side = (name: string) => screen.getByRole('region', { name, exact: true });
