@@ -60,7 +60,8 @@ export interface EvalOutcome extends Omit<EvalProgress, 'latest'> {
 
 /** Answers written at the same time: at least two sides. */
 const PARALLEL = 2;
-const KEY_FORMAT = 1;
+/** Another one with other rules for checks, so that no verdict by the old ones is used again. */
+const KEY_FORMAT = 2;
 
 /** Number of answers in a plan. */
 export function answersOf({ cases, rounds, sides }: Pick<EvalPlan, 'cases' | 'rounds' | 'sides'>): number {

@@ -55,7 +55,8 @@ test.each([
 	['its first bold text', 'The total is **1,250 kr** of **3** rows.', '1,250 kr'],
 	['no bold label', '**Total:**\n\nIt is 12 kr.', 'It is 12 kr.'],
 	['its first short line', `${'Long words. '.repeat(9)}\n\nSix words.\n\nMore.`, 'Six words.'],
-	['nothing of tables, lists, headings and code', '# Six\n\n| a |\n\n- b\n\n1. c\n\n```\n**d**\n```\n', ''],
+	['a line of a list, with its label', '# Count\n\n- **words**: 6\n- **lines**: 1', 'words: 6'],
+	['nothing of tables, headings and code', '# Six\n\n| a |\n\n> b\n\n```\n**d**\n```\n', ''],
 	['nothing of an open block of code', '```\n**d**\ne', ''],
 	['nothing that a check couldn’t compare', 'Read [this](x)', '']
 ])('what stands out in an answer: %s', (_, said, expected) => {

@@ -1,4 +1,5 @@
 /** Evals that are made of what is there: the first one of a skill, from its own example or the last chat that used it; and one of an answer. */
+import { withoutMarks } from '../../../shared/evals.ts';
 import { asObject, type JsonObject, parseJson } from '../../../shared/json.ts';
 import { messageText } from '../../../shared/message.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../../shared/names.ts';
@@ -72,13 +73,15 @@ export interface AnswerEval {
 /** Longer ones hardly come again as they are. */
 const MOST_CLEAR = 80;
 
-/** What an answer says first in bold, else its first short sentence, as it's written: a check compares that. Empty if nothing stands out. */
+/** What an answer says first in bold, else its first short line, as a person reads it; empty if nothing stands out. */
 export function clearWords(text: string): string {
 	const told = text.replace(/^```[^]*?(?:^```|(?![^]))/gm, '');
-	const bold = [...told.matchAll(/\*\*([^*\n]+)\*\*/g)].map(([, words = '']) => words.trim());
-	const lines = told.split('\n').map((line) => line.trim());
 	const isClear = (words: string) => words !== '' && words.length <= MOST_CLEAR && !words.endsWith(':');
-	return bold.find(isClear) ?? lines.find((line) => isClear(line) && !/^(?:[#|>+-]|\d+\. )|[*_`[\]]/.test(line)) ?? '';
+	// With a colon after it, it's a label of what comes.
+	const bold = [...told.matchAll(/\*\*([^*\n]+)\*\*(?!:)/g)].map(([, words = '']) => withoutMarks(words).trim());
+	const lines = told.split('\n').filter((line) => !/^\s*[#|>]|[[\]]/.test(line));
+	const plain = lines.map((line) => withoutMarks(line.replace(/^\s*(?:[-*+]|\d+\.) /, '')).trim());
+	return bold.find(isClear) ?? plain.find(isClear) ?? '';
 }
 
 /** Its question, the files that it was given, and a check to fill in or correct. Rejects with an `ApiError`. */
