@@ -24,6 +24,7 @@ const WALL_CLOCK: Record<string, string> = {
 	'lib/page/connect/KeyPanel.svelte': 'how long ago a program connected, in words',
 	'lib/page/messages/AnswerError.svelte': 'the wait is counted from a stored stamp, and is never longer than was said',
 	'lib/page/sidebar/DeletedChats.svelte': 'how long ago and how long until stored times, in words',
+	'lib/page/skills/evals/EvalResults.svelte': 'how long ago a run ended, in words',
 	'lib/page/skills/library/TrashList.svelte': 'how long ago and how long until stored times, in words',
 	'lib/server/access/caller.ts': 'stored stamps of a key',
 	'lib/server/access/login.ts': 'sessions end at a stored time, over restarts',

@@ -107,7 +107,7 @@ test('F9: of two skills that fit, one is chosen by a click, also after a reload;
 	await expect(page.getByTestId('composer-input')).toHaveValue('a draft that stays');
 });
 
-test('F16: an answer, or its run, becomes a test case of the skill it used, with its question and its file', async ({
+test('F16: an answer, or its run, becomes an eval of the skill it used, with its question and its file', async ({
 	page,
 	app
 }) => {
@@ -130,14 +130,15 @@ test('F16: an answer, or its run, becomes a test case of the skill it used, with
 	const answer = page.locator('[data-testid=message][data-role=assistant]');
 	await expect(answer).toHaveAttribute('data-status', 'complete');
 	await answer.getByTestId('answer-menu').click();
-	await page.getByRole('menuitem', { name: 'Use as test case' }).click();
+	await page.getByRole('menuitem', { name: 'Add to evals' }).click();
 
 	await expect(page).toHaveURL(/\/skills\/adds-tides#evals/);
 	const prompt = page.getByTestId('eval-prompt');
 	const question = prompt.getByLabel('What someone would ask');
 	await expect(question).toHaveValue('use adds-tides to add up the tides of harbour.csv');
 	await expect(prompt.getByLabel('Files it gets')).toHaveValue('evals/files/harbour.csv');
-	// What the answer must hold is for the person to say.
+	// What the answer must hold is for the person to say: what was answered stands beside it.
+	await expect(prompt.getByTestId('begun-answer')).toContainText('read harbour.csv');
 	const check = prompt.getByTestId('eval-expectation').last().getByRole('textbox');
 	await expect(check).toBeFocused();
 	await page.keyboard.type('read');
@@ -160,7 +161,7 @@ test('F16: an answer, or its run, becomes a test case of the skill it used, with
 		.getByRole('link', { name: /add\.sh/ })
 		.first()
 		.click();
-	await page.getByTestId('use-as-test-case').click();
+	await page.getByTestId('add-to-evals').click();
 	await expect(page.getByTestId('eval-prompt')).toHaveCount(1);
 });
 

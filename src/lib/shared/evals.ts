@@ -242,3 +242,8 @@ export function wilson(share: number, count: number): { low: number; high: numbe
 function mean(values: readonly number[]): number | null {
 	return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
+
+/** An answer as a person reads it, without the signs of bold text and code. */
+export function withoutMarks(text: string): string {
+	return text.replace(/\*\*|`/g, '');
+}

@@ -58,7 +58,11 @@ export const skillCase = z.object({
 			isPassed: z.boolean(),
 			failures: z.array(z.string()),
 			executionId: z.string(),
-			at: z.string()
+			at: z.string(),
+			/** SHA-256 of the skill’s files without its evals; missing if they couldn’t be read. */
+			digest: z.string().optional(),
+			/** They were changed since. */
+			isOutdated: z.boolean().optional()
 		})
 		.nullable()
 });
@@ -245,6 +249,8 @@ export const evalRun = z.object({
 	kind: z.enum(['answers', 'triggers']),
 	/** Only of results from elsewhere: the file or folder they were in. Their `version` is empty. */
 	importedFrom: z.string().optional(),
+	/** The skill was changed since, apart from its evals; of `triggers`, what the model is told of any skill. */
+	isOutdated: z.boolean().optional(),
 	/** `limit`: it reached its cost limit. All but `running` can go on while answers are missing or failed. */
 	state: z.enum(['running', 'done', 'failed', 'cancelled', 'limit']),
 	rounds: z.number(),

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
@@ -399,6 +399,23 @@ describe('F16: a run is followed, stopped and kept', () => {
 		rest.open();
 		while ((await evals.get('demo', run.id)).state === 'running') await new Promise((resolve) => setImmediate(resolve));
 		expect(await store.evalRuns.get(run.id)).toMatchObject({ state: 'done' });
+	});
+
+	test('what a change of the skill makes old is marked, in the list, too; its evals are no part of it', async () => {
+		serve(2, () => text('forty-two'));
+		const { id } = await finished('demo', { without: false });
+		const isOld = async () => [
+			(await evals.get('demo', id)).isOutdated,
+			(await evals.list('demo')).runs.map((run) => run.isOutdated)
+		];
+		await putEvals('local/demo', [{ id: 1, prompt: 'Say more.' }]);
+		expect(await isOld()).toEqual([undefined, [undefined]]);
+		const path = 'local/demo/scripts/say.sh';
+		const before = await readFile(join(folder, path), 'utf8');
+		await put(path, 'exit 1\n');
+		expect(await isOld()).toEqual([true, [true]]);
+		await put(path, before);
+		expect(await isOld()).toEqual([undefined, [undefined]]);
 	});
 
 	test('twenty starts at once are one run', async () => {

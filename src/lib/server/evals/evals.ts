@@ -3,7 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import { canGoOn } from '../../shared/evals.ts';
 import { BUILT_IN_MODEL, EVAL_SESSION, OLD_TRIAL_SOURCE } from '../../shared/names.ts';
-import type { EvalImport, EvalResult, EvalRun, EvalSide, EvalStart, SkillEvals } from '../../shared/try-out.ts';
+import type {
+	EvalImport,
+	EvalResult,
+	EvalRun,
+	EvalRunSummary,
+	EvalSide,
+	EvalStart,
+	SkillEvals
+} from '../../shared/try-out.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import type { ApprovalPolicy } from '../trust/approval-policy.ts';
@@ -26,6 +34,7 @@ import { readImportedFile, readImportedZip } from './imports.ts';
 import { createJudge } from './judge.ts';
 import {
 	answersOf,
+	digestOfTested,
 	endOf,
 	type EvalPlan,
 	type EvalProgress,
@@ -150,13 +159,26 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 
 	const skillOf = (id: string) => requireSkill({ skills, modes }, null, id);
 	/** With the skills that it declares it needs, as far as they are on. */
-	const sidesFor = (skill: Skill, kind: EvalRun['kind'], options: Omit<Parameters<typeof sidesOf>[1], 'library'>) => {
+	const offeredWith = (skill: Skill, kind: EvalRun['kind']) => {
 		const snapshot = skills.registry.snapshot();
 		const library = kind === 'triggers' ? snapshot : null;
 		const on = snapshot.skills.filter((each) => modes.modeOf(each) !== 'off');
 		const required = siblingsOf(skill, { skills: on, off: [] }).filter(({ isDeclared }) => isDeclared);
 		const names = new Set(required.map(({ name }) => name));
-		return sidesOf(skill, { ...options, library, siblings: on.filter(({ name }) => names.has(name)) });
+		return { library, siblings: on.filter(({ name }) => names.has(name)) };
+	};
+	const sidesFor = (skill: Skill, kind: EvalRun['kind'], options: Omit<Parameters<typeof sidesOf>[1], 'library'>) =>
+		sidesOf(skill, { ...options, ...offeredWith(skill, kind) });
+	/** Marks runs of what isn't there any more as it was. Each kind's files are read once. */
+	const markOutdated = async <Run extends EvalRunSummary>(skill: Skill, runs: readonly Run[]): Promise<Run[]> => {
+		const tested = new Map<EvalRun['kind'], string | null>();
+		for (const { kind } of runs.filter(({ sides }) => sides[0]?.digest)) {
+			if (!tested.has(kind)) tested.set(kind, await digestOfTested(skill, offeredWith(skill, kind)));
+		}
+		return runs.map((run) => {
+			const [before, now] = [run.sides[0]?.digest, tested.get(run.kind)];
+			return before && now && before !== now ? { ...run, isOutdated: true } : run;
+		});
 	};
 	/** Scripts need approval as in a chat, because nobody knows beforehand what the model will run. */
 	const request = async (run: PlannedRun) => {
@@ -313,6 +335,10 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			const skill = skillOf(id);
 			const { cases, triggers, problem } = await readEvals(skill);
 			const stored = await store.evalRuns.list(skillIdOf(skill), MAX_LISTED);
+			const runs = stored.map((run) => {
+				const { results: _, ...summary } = active.get(run.id)?.run ?? { ...run, results: [] };
+				return summary;
+			});
 			return {
 				cases: cases.map(({ expectations, shouldTrigger: _, ...each }) => ({
 					...each,
@@ -324,10 +350,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 					shouldTrigger: shouldTrigger === true
 				})),
 				problem,
-				runs: stored.map((run) => {
-					const { results: _, ...summary } = active.get(run.id)?.run ?? { ...run, results: [] };
-					return summary;
-				})
+				runs: await markOutdated(skill, runs)
 			};
 		},
 
@@ -361,7 +384,12 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			return { sides: sidesWithFigures(sides, skill, results), results, costUsd, isOverLimit };
 		},
 
-		get: requireRun,
+		async get(id, runId) {
+			const run = await requireRun(id, runId);
+			// While it runs, it's asked for again and again.
+			const [told = run] = run.state === 'running' ? [run] : await markOutdated(skillOf(id), [run]);
+			return told;
+		},
 
 		async importRuns(id, given) {
 			const skill = skillOf(id);

@@ -4,7 +4,7 @@ import { figuresOf } from '../../shared/evals.ts';
 import { isUnanswered } from '../../shared/questions.ts';
 import type { EvalAnswer, EvalResult, EvalRun, EvalSide } from '../../shared/try-out.ts';
 import { openInside } from '../safe-path.ts';
-import { digestOfFolder } from '../skills/read/skill-tree.ts';
+import { digestWithoutEvals } from '../skills/read/skill-tree.ts';
 import type { SkillSnapshot } from '../skills/registry/registry.ts';
 import { createTurns, type Turns } from '../skills/turns.ts';
 import type { Skill } from '../skills/types.ts';
@@ -60,7 +60,8 @@ export interface EvalOutcome extends Omit<EvalProgress, 'latest'> {
 
 /** Answers written at the same time: at least two sides. */
 const PARALLEL = 2;
-const KEY_FORMAT = 1;
+/** Another one with other rules for checks, so that no verdict by the old ones is used again. */
+const KEY_FORMAT = 2;
 
 /** Number of answers in a plan. */
 export function answersOf({ cases, rounds, sides }: Pick<EvalPlan, 'cases' | 'rounds' | 'sides'>): number {
@@ -89,12 +90,10 @@ export async function sidesOf(
 ): Promise<AskedSide[]> {
 	const all = library && libraryWith(library, skill);
 	const withSkill = async (kind: 'with' | 'version', each: Skill) => {
-		const digests = await Promise.all([each, ...siblings].map(digestOf));
-		const digest = siblings.length === 0 ? digests[0] : hash('sha256', JSON.stringify(digests));
-		return { kind, skill: each, siblings, library: null, digest: digest ?? null };
+		return { kind, skill: each, siblings, library: null, digest: await digestOfTested(each, { siblings }) };
 	};
 	const kinds: Omit<AskedSide, 'id' | 'agent'>[] = all
-		? [{ kind: 'library', skill, siblings: [], library: all, digest: digestOfLibrary(all) }]
+		? [{ kind: 'library', skill, siblings: [], library: all, digest: await digestOfTested(skill, { library }) }]
 		: [
 				await withSkill('with', skill),
 				...(version ? [await withSkill('version', version)] : []),
@@ -107,9 +106,14 @@ export async function sidesOf(
 		});
 }
 
-/** The evals are no part of what is tested. */
-function digestOf({ dir }: Skill): Promise<string | null> {
-	return digestOfFolder(dir, 'evals');
+/** Of what a side with the skill is offered now; null if it can't be read. */
+export async function digestOfTested(
+	skill: Skill,
+	{ library = null, siblings = [] }: { library?: SkillSnapshot | null; siblings?: readonly Skill[] }
+): Promise<string | null> {
+	if (library) return digestOfLibrary(libraryWith(library, skill));
+	const digests = await Promise.all([skill, ...siblings].map(digestWithoutEvals));
+	return siblings.length === 0 ? (digests[0] ?? null) : hash('sha256', JSON.stringify(digests));
 }
 
 /** Of what the model is told before it loads one. */

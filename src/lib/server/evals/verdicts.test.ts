@@ -45,6 +45,15 @@ describe('F16: what code can tell needs no model', () => {
 		expect(isMet(given)).toBe(met);
 	});
 
+	test('a text is looked for as it’s written, and as a person reads it', () => {
+		const bold = { ...seen, text: '- **words**: 42 in `notes.txt`' };
+		const isIn = (given: string) => look(readExpectation(given, 'x'), bold)?.isMet;
+		expect(isIn('contains: words: 42 in notes.txt')).toBe(true);
+		expect(isIn('contains: **words**: 42')).toBe(true);
+		expect(isIn('notContains: words: 42')).toBe(false);
+		expect(isIn('contains: words: 43')).toBe(false);
+	});
+
 	test('a sentence is left to a judge', () => {
 		expect(look(readExpectation('It is friendly: very.', 'x'), seen)).toBeNull();
 	});

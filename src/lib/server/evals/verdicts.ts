@@ -1,5 +1,5 @@
 /** Checks what code can check of an answer to an eval; the rest is for a judge (F16). */
-import { type Check, type Expectation, toValidator } from '../../shared/evals.ts';
+import { type Check, type Expectation, toValidator, withoutMarks } from '../../shared/evals.ts';
 import { between, parseJson } from '../../shared/json.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 import { inTime } from '../skills/read/manifest.ts';
@@ -40,7 +40,8 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 		case 'contains':
 		case 'notContains': {
 			const [found, missing] = ['The reply contains this text.', 'The reply doesn’t contain this text.'];
-			return told(seen.text.includes(check.value), found, missing, check.kind === 'contains');
+			const isThere = [seen.text, withoutMarks(seen.text)].some((text) => text.includes(check.value));
+			return told(isThere, found, missing, check.kind === 'contains');
 		}
 		case 'regex': {
 			const isMet = inTime(() => new RegExp(check.value).test(seen.text), REGEX_TIMEOUT_MS);

@@ -32,6 +32,7 @@ import type { Workspaces } from '../workspaces.ts';
 import type { z } from 'zod';
 import { declaredVariables } from '../skills/needs/variables.ts';
 import { resolveScript } from '../skills/read/files.ts';
+import { digestWithoutEvals } from '../skills/read/skill-tree.ts';
 
 export interface AdHocParts {
 	skills: SkillsProvider;
@@ -347,7 +348,16 @@ export function createCases(parts: {
 		}
 	};
 	return {
-		list: async (id) => store.skillCases.list(skillIdOf(skillOf(id))),
+		async list(id) {
+			const skill = skillOf(id);
+			const all = await store.skillCases.list(skillIdOf(skill));
+			const now = all.some(({ lastRun }) => lastRun?.digest) ? await digestWithoutEvals(skill) : null;
+			return all.map((each) => {
+				const { lastRun } = each;
+				if (!lastRun?.digest || !now || lastRun.digest === now) return each;
+				return { ...each, lastRun: { ...lastRun, isOutdated: true } };
+			});
+		},
 
 		async create(id, { title, script, args, tool, input, files, conversationId = '', expect }) {
 			const skill = skillOf(id);
@@ -381,12 +391,14 @@ export function createCases(parts: {
 				sessionId
 			};
 			const folder = folderOf(null, sessionId);
+			// Before it runs, so that a change meanwhile is one.
+			const digest = (await digestWithoutEvals(skill)) ?? undefined;
 			if (files.length > 0) await workspaces.copyAll(keptIn(caseId), folder, '');
 			const ran = await runAdHoc(adHoc, asked, signal, { allow }).finally(() => workspaces.removeAll(folder));
 			const failures = failuresOf(ran, expect);
 			const isPassed = failures.length === 0;
 			const at = new Date().toISOString();
-			await store.skillCases.setLastRun(caseId, { isPassed, failures, executionId: ran.execution.id, at });
+			await store.skillCases.setLastRun(caseId, { isPassed, failures, executionId: ran.execution.id, at, digest });
 			return { isPassed, failures, execution: ran.execution };
 		},
 

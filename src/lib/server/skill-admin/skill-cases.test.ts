@@ -133,7 +133,18 @@ describe('F6: a case is kept and run again', () => {
 		expect(execution).toMatchObject({ skillId: 'local/demo', version: '1.2.3', argv: ['a', 'b'], status: 'success' });
 		const [kept] = await cases.list('local/demo');
 		const at = expect.any(String) as string;
-		expect(kept).toEqual({ ...made, lastRun: { isPassed, failures, executionId: execution.id, at } });
+		const digest = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
+		expect(kept).toEqual({ ...made, lastRun: { isPassed, failures, executionId: execution.id, at, digest } });
+	});
+
+	test('a result of files that were changed since is marked, but an eval changes nothing', async () => {
+		const made = await create('demo', { script: 'scripts/say.sh' });
+		await runCase('demo', made.id);
+		const isOld = async () => (await cases.list('demo'))[0]?.lastRun?.isOutdated;
+		await put('local/demo/evals/evals.json', '{ "evals": [] }');
+		expect(await isOld()).toBeUndefined();
+		await put('local/demo/scripts/say.sh', 'exit 1\n');
+		expect(await isOld()).toBe(true);
 	});
 
 	test('its files are kept with it, and each run begins with them', async () => {

@@ -3,6 +3,7 @@ import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
 import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
+import { emptyAnswer } from '../../../shared/message.ts';
 import type { SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
 import type { EvalRun, SkillEvals as Evals } from '../../../shared/try-out.ts';
 import { ApiError } from '../../request.ts';
@@ -116,6 +117,36 @@ describe('F16: the prompts of a skill, in a form', () => {
 		await screen.getByTestId('check-added').getByRole('button', { name: 'Run evals' }).click();
 		expect(client.startEvals).toHaveBeenLastCalledWith('installed/demo', { kind: 'answers' });
 	});
+
+	test.each([
+		['done', '6 words', 0],
+		['failed', '', 1]
+	] as const)(
+		'of an answer stand beside it, with what it says as a check; of one that is %s',
+		async (status, check, failures) => {
+			const { client } = await openForm(null, { isLeftClosed: true });
+			const question = {
+				...emptyAnswer('q', 'r', ''),
+				role: 'user',
+				parts: [{ type: 'text', id: 'x', text: 'Count it' }]
+			};
+			const execution = { skill: 'demo', script: 'scripts/x.sh', args: [], files: [] };
+			const call = { type: 'tool', id: 't', name: 'use_skill', arguments: '{}', status, execution };
+			const said = { type: 'text', id: 'y', text: 'It has **6 words**.' };
+			const answered = { ...emptyAnswer('a', 'r', ''), status: 'complete', parts: [call, said] };
+			client.getConversation.mockResolvedValue({ messages: [question, answered] } as never);
+			client.listFiles.mockResolvedValue([]);
+			const skill = sampleDetail({ name: 'demo', trust: 'trusted' });
+			const answer = { chat: 'c', call: 't' };
+			const { getByTestId } = await render(SkillEvals, { client, skillId: 'installed/demo', skill, answer });
+			await expect.element(getByTestId('add-to-evals-heading')).toHaveTextContent('Add to evals');
+			await expect.element(getByTestId('begun-answer')).toMatchTextContent(/It has 6 words\./);
+			await expect.element(getByTestId('begun-answer').getByText('This answer failed.')).toHaveLength(failures);
+			const typed = getByTestId('eval-expectation').last().getByLabelText('Text');
+			await expect.element(typed).toHaveValue(check);
+			await expect.element(typed).toHaveFocus();
+		}
+	);
 
 	test('begin with the skill’s example; the file is there once it is saved', async () => {
 		const { screen, saved, save, disk, onsaved } = await openForm(null, {

@@ -116,7 +116,12 @@ describe('F16: the evals of a skill', () => {
 		];
 		const result = { id: '1', prompt: 'Count', expected: null, shouldTrigger: null, answers };
 		const other = { ...result, id: '2', prompt: 'Count more' };
-		const { screen } = await setup({ runs: [{ ...done, results: [result, other] }] });
+		const { screen } = await setup({
+			cases: [result, other].map(({ id, prompt }) => {
+				return { id, prompt, expected: null, files: [], expectations: expectations.map((each) => each.text) };
+			}),
+			runs: [{ ...done, results: [result, other] }]
+		});
 		await expect.element(screen.getByTestId('eval-glance').getByText('Made: chart.svg').first()).toBeVisible();
 		await screen.getByText('Count', { exact: true }).click();
 		const side = (name: string) => screen.getByRole('region', { name, exact: true });
@@ -427,6 +432,33 @@ describe('F16: the evals of a skill', () => {
 		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
 		await screen.getByTestId('compare-runs').selectOptions('r1');
 		await expect.element(screen.getByTestId('eval-changes')).toHaveTextContent('1 worse');
+	});
+
+	test('say when they ran, and that the skill was changed since, once it is', async () => {
+		const finishedAt = new Date(Date.now() - 150_000).toISOString();
+		const { screen, client } = await setup({ runs: [{ ...done, finishedAt }] });
+		await expect.element(screen.getByTestId('eval-when')).toHaveTextContent('2 minutes ago');
+		await expect.element(screen.getByTestId('eval-outdated')).not.toBeInTheDocument();
+		const run = { ...done, finishedAt, isOutdated: true };
+		client.getEvals.mockResolvedValue({ cases, triggers: [], problem: null, runs: [run] });
+		await screen.rerender({ skill: sampleDetail({ digest: 'd'.repeat(64) }) });
+		await expect.element(screen.getByTestId('eval-outdated')).toHaveTextContent('The skill was changed since.');
+		await expect.element(screen.getByRole('button', { name: 'Run again' })).toBeEnabled();
+	});
+
+	test('mark the result of a prompt whose own words or checks were changed since', async () => {
+		const [first] = cases;
+		const second = { id: '2', prompt: 'Count “a”.', expected: null, files: [], expectations: ['says 1'] };
+		const result = { id: '2', prompt: second.prompt, expected: null, shouldTrigger: null };
+		const answers = [answer({ expectations: [{ text: 'says 2', isMet: true, reason: '' }] })];
+		const { screen } = await setup({
+			cases: [...(first ? [first] : []), second],
+			runs: [{ ...done, results: [...done.results, { ...result, answers }] }]
+		});
+		await expect.element(screen.getByTestId('eval-outdated')).toHaveTextContent('1 prompt was changed since.');
+		const rows = screen.getByTestId('eval-result');
+		await expect.element(rows.nth(0).getByTestId('prompt-changed')).not.toBeInTheDocument();
+		await expect.element(rows.nth(1).getByTestId('prompt-changed')).toBeVisible();
 	});
 
 	test('say in one line what changed since the run before, and show what was expected and what came unopened', async () => {

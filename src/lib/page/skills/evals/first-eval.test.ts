@@ -3,7 +3,7 @@ import { sampleDetail, sampleExecution } from '../../../../../tests/support/samp
 import { emptyAnswer, type Message } from '../../../shared/message.ts';
 import { ApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
-import { findFirstEval } from './first-eval.ts';
+import { clearWords, findAnswerEval, findFirstEval } from './first-eval.ts';
 
 const question = (text: string, files: string[] = []): Message => ({
 	...emptyAnswer(text, 'r', ''),
@@ -50,3 +50,37 @@ test('F16: the skill’s own example comes first; without either there is none',
 	});
 	expect(await findFirstEval(clientOf({}), skill)).toBeNull();
 });
+
+test.each([
+	['its first bold text', 'The total is **1,250 kr** of **3** rows.', '1,250 kr'],
+	['no bold label', '**Total:**\n\nIt is 12 kr.', 'It is 12 kr.'],
+	['its first short line', `${'Long words. '.repeat(9)}\n\nSix words.\n\nMore.`, 'Six words.'],
+	['a line of a list, with its label', '# Count\n\n- **words**: 6\n- **lines**: 1', 'words: 6'],
+	['nothing of tables, headings and code', '# Six\n\n| a |\n\n> b\n\n```\n**d**\n```\n', ''],
+	['nothing of an open block of code', '```\n**d**\ne', ''],
+	['nothing that a check couldn’t compare', 'Read [this](x)', '']
+])('what stands out in an answer: %s', (_, said, expected) => {
+	expect(clearWords(said)).toBe(expected);
+});
+
+test.each([
+	['done', false, { contains: '6 words' }],
+	['failed', true, { contains: '' }]
+] as const)(
+	'F16: an eval of an answer has what was answered; of a run that is %s',
+	async (status, hasFailed, check) => {
+		const said = 'It has **6 words**.';
+		const execution = { skill: 'demo', script: 'scripts/x.sh', args: [], files: [] };
+		const given: Message = {
+			...{ ...emptyAnswer('a', 'r', ''), status: 'complete' },
+			parts: [
+				{ ...{ type: 'tool', id: 't', name: 'use_skill', arguments: '{}' }, status, execution } as never,
+				{ type: 'text', id: 'y', text: said }
+			]
+		};
+		const client = { ...clientOf({ c1: [question('Count it'), given] }), listFiles: async () => [] };
+		const { entry, answer: told } = await findAnswerEval(client, skill, { chat: 'c1', call: 't' });
+		expect(told).toEqual({ text: said, hasFailed });
+		expect(entry).toMatchObject({ expectations: ['skillLoaded: demo', 'toolCalled: scripts/x.sh', check] });
+	}
+);

@@ -1,4 +1,5 @@
 /** Evals that are made of what is there: the first one of a skill, from its own example or the last chat that used it; and one of an answer. */
+import { withoutMarks } from '../../../shared/evals.ts';
 import { asObject, type JsonObject, parseJson } from '../../../shared/json.ts';
 import { messageText } from '../../../shared/message.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../../shared/names.ts';
@@ -66,9 +67,24 @@ export interface AnswerEval {
 	copies: { path: string; text: string }[];
 	/** Names of files that can’t be copied: they aren’t text, or too large. */
 	left: string[];
+	answer: { text: string; hasFailed: boolean };
 }
 
-/** Its question, the files that it was given, and a check to fill in. Rejects with an `ApiError`. */
+/** Longer ones hardly come again as they are. */
+const MOST_CLEAR = 80;
+
+/** What an answer says first in bold, else its first short line, as a person reads it; empty if nothing stands out. */
+export function clearWords(text: string): string {
+	const told = text.replace(/^```[^]*?(?:^```|(?![^]))/gm, '');
+	const isClear = (words: string) => words !== '' && words.length <= MOST_CLEAR && !words.endsWith(':');
+	// With a colon after it, it's a label of what comes.
+	const bold = [...told.matchAll(/\*\*([^*\n]+)\*\*(?!:)/g)].map(([, words = '']) => withoutMarks(words).trim());
+	const lines = told.split('\n').filter((line) => !/^\s*[#|>]|[[\]]/.test(line));
+	const plain = lines.map((line) => withoutMarks(line.replace(/^\s*(?:[-*+]|\d+\.) /, '')).trim());
+	return bold.find(isClear) ?? plain.find(isClear) ?? '';
+}
+
+/** Its question, the files that it was given, and a check to fill in or correct. Rejects with an `ApiError`. */
 export async function findAnswerEval(
 	client: Pick<Client, 'getConversation' | 'listFiles'>,
 	{ name, files: own }: Pick<SkillDetail, 'name' | 'files'>,
@@ -78,21 +94,25 @@ export async function findAnswerEval(
 	const at = messages.findIndex(({ parts }) => parts.some((part) => part.type === 'tool' && part.id === call));
 	const asked = messages.slice(0, Math.max(at, 0)).findLast(({ role }) => role === 'user');
 	if (!asked) throw new ApiError('not_found', 'This answer is no longer in its chat.');
-	const runs = (messages[at]?.parts ?? []).flatMap((part) => (part.type === 'tool' ? (part.execution ?? []) : []));
+	const calls = (messages[at]?.parts ?? []).filter((part) => part.type === 'tool');
+	const runs = calls.flatMap(({ execution }) => execution ?? []);
+	const last = calls.findLast(({ execution }) => execution?.skill === name);
+	const hasFailed = messages[at]?.status !== 'complete' || last?.status === 'failed';
+	const text = messages[at] ? messageText(messages[at], '\n\n').trim() : '';
 	const made = new Set(runs.flatMap(({ files }) => files.map(({ path }) => path)));
 	const paths = there.map(({ path }) => path).filter((path) => !made.has(path));
 	const given = runs.flatMap(({ args }) => filesGiven(paths, { args, input: asObject(parseJson(args[0] ?? '')) }));
-	const entry: AnswerEval = { entry: {}, copies: [], left: [] };
+	const entry: AnswerEval = { entry: {}, copies: [], left: [], answer: { text, hasFailed } };
 	const files: string[] = [];
 	for (const path of new Set([...asked.files.filter((each) => paths.includes(each)), ...given])) {
-		const text = await textOf(fileUrl(chat, path));
-		const same = own.find((file) => file.text === text && fileName(file.path) === fileName(path));
-		if (text === null) entry.left.push(fileName(path));
+		const content = await textOf(fileUrl(chat, path));
+		const same = own.find((file) => file.text === content && fileName(file.path) === fileName(path));
+		if (content === null) entry.left.push(fileName(path));
 		else if (same) files.push(same.path);
 		else {
 			const taken = new Set([...own, ...entry.copies].map((file) => file.path));
 			const copy = freePath(`evals/files/${fileName(path)}`, taken);
-			entry.copies.push({ path: copy, text });
+			entry.copies.push({ path: copy, text: content });
 			files.push(copy);
 		}
 	}
@@ -103,7 +123,8 @@ export async function findAnswerEval(
 		expectations: [
 			`skillLoaded: ${name}`,
 			...(used ? [`toolCalled: ${used.tool ?? used.script}`] : []),
-			{ contains: '' }
+			// What a failed answer says is not what a good one has.
+			{ contains: hasFailed ? '' : clearWords(text) }
 		]
 	};
 	return entry;

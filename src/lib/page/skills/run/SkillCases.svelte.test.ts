@@ -27,7 +27,7 @@ const runOf = (isPassed: boolean, failures: string[] = []): CaseRun => ({
 async function setup(cases: SkillCase[]) {
 	const client = createFakeRegistry();
 	client.listCases.mockResolvedValue(cases);
-	const screen = await render(SkillCases, { client, skillId: 'installed/demo', isTrusted: false });
+	const screen = await render(SkillCases, { client, skillId: 'installed/demo', isTrusted: false, digest: 'a' });
 	return { screen, client };
 }
 
@@ -49,6 +49,20 @@ describe('F6: the cases of a skill', () => {
 		await expect
 			.element(screen.getByTestId('cases-status'))
 			.toMatchTextContent('0 of 1 passed in the last run, 1 not run yet');
+	});
+
+	test('that ran before the skill was changed are marked, and passed nothing since', async () => {
+		const lastRun = { isPassed: true, failures: [], executionId: 'e', at: '' };
+		const { screen, client } = await setup([caseOf('a', { lastRun }), caseOf('b', { lastRun })]);
+		const status = screen.getByTestId('cases-status');
+		await expect.element(status).toMatchTextContent(/^2 of 2 passed in the last run$/);
+		const old = { ...lastRun, isOutdated: true };
+		client.listCases.mockResolvedValue([caseOf('a', { lastRun: old }), caseOf('b', { lastRun })]);
+		await screen.rerender({ digest: 'b' });
+		await expect.element(status).toMatchTextContent(/^2 of 2 passed in the last run, 1 before your last change$/);
+		const rows = screen.getByTestId('skill-case');
+		await expect.element(rows.nth(0).getByTestId('case-outdated')).toHaveTextContent('Before your last change');
+		await expect.element(rows.nth(1).getByTestId('case-outdated')).not.toBeInTheDocument();
 	});
 
 	test('say what files they keep; nothing has passed or failed before the first run', async () => {
@@ -116,7 +130,7 @@ describe('F6: the cases of a skill', () => {
 	test('that cannot be read can be asked for again', async () => {
 		const client = createFakeRegistry();
 		client.listCases.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
-		const screen = await render(SkillCases, { client, skillId: 'installed/demo', isTrusted: true });
+		const screen = await render(SkillCases, { client, skillId: 'installed/demo', isTrusted: true, digest: 'a' });
 		await screen.getByRole('button', { name: 'Try again' }).click();
 		await expect.element(screen.getByTestId('no-cases')).toBeVisible();
 	});

@@ -36,6 +36,11 @@ export async function digestOfFolder(dir: string, skipped?: string): Promise<str
 	}
 }
 
+/** The same without the evals, which test the skill and are no part of it. */
+export function digestWithoutEvals({ dir }: { dir: string }): Promise<string | null> {
+	return digestOfFolder(dir, 'evals');
+}
+
 /** Receives a tree: relative paths, folders before their contents. */
 interface TreeSink {
 	folder(path: string): Promise<void>;
