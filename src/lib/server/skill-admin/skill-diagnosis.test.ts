@@ -61,19 +61,17 @@ describe('F1: the diagnosis of a skill of the library', () => {
 		await expect(fixSkill(parts, id, patch)).rejects.toMatchObject({ code: 'not_found' });
 	});
 
-	test('of a name that differs from its folder is the same warning as in the list and the editor', async () => {
+	test('of a name that differs from its folder is the warning of the list; who writes it is told the same more loudly', async () => {
 		const text = '---\nname: other\ndescription: x\n---\nBody\n';
 		await putFile(root, 'here/SKILL.md', text);
 		await skills.registry.reload();
 		const listed = skills.registry.snapshot().skills.find(({ name }) => name === 'other')?.issues;
 		const { issues } = await diagnoseSkill(parts, 'other');
-		for (const found of [
-			listed,
-			issues,
-			checkSkillText({ ...parts, builtins: { builtins: [] } }, 'other', text).issues
-		]) {
-			expect(found).toMatchObject([{ severity: 'warning', message: '“other” doesn’t match the folder “here”' }]);
-		}
+		const written = checkSkillText({ ...parts, builtins: { builtins: [] } }, 'other', text).issues;
+		const message = '“other” doesn’t match the folder “here”';
+		expect(listed).toMatchObject([{ severity: 'warning', message }]);
+		expect(issues).toMatchObject([{ severity: 'warning', message }]);
+		expect(written).toMatchObject([{ severity: 'error', message }]);
 	});
 
 	test('of one that is broken names line, fix and difference', async () => {
