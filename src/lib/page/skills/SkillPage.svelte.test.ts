@@ -630,6 +630,19 @@ describe('the parts of a skill', () => {
 		await expect.element(toDo.getByRole('link', { name: /1 problem/ })).toHaveAttribute('href', '#doctor');
 	});
 
+	test('F1: a script that can’t be read is told, with its line to edit', async () => {
+		const files = [{ path: 'scripts/run.mjs', bytes: 30, text: 'const a = 1;\nconst b = ;\n' }];
+		const { screen } = await setup(detailOf({ files, scripts: ['scripts/run.mjs'], findings: [] }));
+		const fault = screen.getByTestId('script-fault');
+		await expect
+			.element(fault)
+			.toMatchTextContent(/scripts\/run\.mjs can’t run\. Line 2: This isn’t valid JavaScript\./);
+		await expect
+			.element(fault.getByRole('link', { name: 'Edit line 2' }))
+			.toHaveAttribute('href', '/skills/edit/demo?file=scripts%2Frun.mjs&line=2');
+		await expect.element(screen.getByTestId('tab-overview')).toMatchTextContent(/1 script can’t run/);
+	});
+
 	test('long instructions have contents that lead to their headings; short ones have none', async () => {
 		const text = (parts: number) =>
 			`---\nname: demo\ndescription: x\n---\n\n# Demo\n${Array.from({ length: parts }, (_, at) => `\n## Part \`${at}\`\n\n\`\`\`sh\n# no heading\n\`\`\`\n\n${'Words.\n\n'.repeat(20)}`).join('')}`;
