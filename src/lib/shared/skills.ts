@@ -405,6 +405,12 @@ export const skillEdit = z.object({
 	isDraft: z.boolean(),
 	/** What it changed. */
 	...fileChanges.shape,
+	/** The first line that it added, or else removed, cut, with `+` or `−` before it. */
+	line: z.string().optional(),
+	/** It made the files what an edit of this time had made them; null: what they were before all edits. */
+	backTo: z.string().nullable().optional(),
+	/** It took the edit before it back. */
+	isUndo: z.boolean().optional(),
 	/** What was wrong with the SKILL.md before it, so that chats couldn’t use the skill. */
 	problem: z.string().optional(),
 	/** The name in the SKILL.md before it, where the skill has another one now. */
