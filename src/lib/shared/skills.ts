@@ -327,7 +327,9 @@ export const skillDiagnosis = z.object({
 			/** Unified diff of this fix; null without a fix, or if it only renames the file. */
 			diff: z.string().nullable(),
 			/** The fix makes up the description of what the instructions begin with: a person has to check it. */
-			isGuess: z.boolean().optional()
+			isGuess: z.boolean().optional(),
+			/** The fix brings back the description from before the edit of this time. */
+			earlier: z.string().optional()
 		})
 	),
 	/** The SKILL.md with all fixes; null without any. */

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type { SkillEdit } from '../../shared/skills.ts';
+import { MAX_SKILL_DESCRIPTION } from '../../shared/names.ts';
 import { problemIn } from '../skills/doctor/doctor.ts';
 import { readFrontMatter } from '../skills/read/front-matter.ts';
 import { readIndex, writeIndex, writeWhole } from '../workspace-versions.ts';
@@ -58,6 +59,8 @@ export interface SkillEdits {
 	list(dir: string, now?: (path: string) => Promise<Buffer | null>): Promise<SkillEdit[]>;
 	/** Whether its SKILL.md said this name before an edit. */
 	hadName(dir: string, name: string): Promise<boolean>;
+	/** The description that its SKILL.md had last, and when the edit was before which it had it; null if none is known. */
+	lastDescription(dir: string): Promise<{ text: string; editedAt: string } | null>;
 	/** Whether all files of the skill were trusted with this digest before an edit. */
 	wasTrusted(dir: string, digest: string): Promise<boolean>;
 	/** Once trust was withdrawn, no return brings it back. */
@@ -160,6 +163,18 @@ export function createSkillEdits(
 				if (partsIn(text)?.name === name) return true;
 			}
 			return false;
+		},
+		async lastDescription(dir) {
+			for (const { files, editedAt } of (await readAll(dir)).toReversed()) {
+				const before = files.find(({ path }) => path === SKILL_MD)?.before;
+				if (!before) continue;
+				// An older one may go meanwhile.
+				const text = await readFile(join(folderOf(dir), before.id), 'utf8').catch(() => '');
+				const description = partsIn(text)?.description;
+				if (typeof description !== 'string' || description.trim() === '') continue;
+				if (description.trim().length <= MAX_SKILL_DESCRIPTION) return { text: description.trim(), editedAt };
+			}
+			return null;
 		},
 		wasTrusted: async (dir, digest) => (await readAll(dir)).some(({ trusted }) => trusted === digest),
 		forgetTrust: (dir) =>
