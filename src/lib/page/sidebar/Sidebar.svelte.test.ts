@@ -1,5 +1,5 @@
 import { createRawSnippet } from 'svelte';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { page, userEvent } from 'vitest/browser';
 import { createFakeClient } from '../../../../tests/support/fake-client.ts';
@@ -38,6 +38,7 @@ async function setup(all: ConversationSummary[], path = '/') {
 
 test('F12: the search shows the keys of the command palette, which a click opens, too', async () => {
 	await page.viewport(1280, 800);
+	onTestFinished(() => page.viewport(414, 896));
 	const screen = await setup([]);
 	const button = screen.getByRole('button', { name: 'Command palette' });
 	await expect.element(button).toMatchTextContent(/^\s*(Ctrl|⌘)\s*K\s*$/);
