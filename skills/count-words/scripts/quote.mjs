@@ -14,7 +14,7 @@ const SMALL = new Set(
 	 can could will would shall should may might must what which who whom whose when where why how many much often of in on at for from to with into as by about
 	 and or but not no if then than so any some all each every there here please tell show give find get look see say says said read file files text texts document documents note notes
 	 line lines sentence sentences word words mention mentions mentioned contain contains written write anything something anyone someone everything let know
-	 summarise summarize summary describe explain overview gist main point points content contents quote just also up out hi hello`.split(
+	 summarise summarize summary describe explain overview gist main point points content contents quote just also up out hi hello two three four five both`.split(
 		/\s+/
 	)
 );
@@ -40,6 +40,8 @@ const KINDS = [
 const DECIDED = 'what was decided';
 /** What minutes and letters say in other words than one asks in. */
 const SAID_SO = [
+	['when it was', /\bwhen (was|is) (the|this) (meeting|call|session)\b/i, /^\W*(date|held)\b/i],
+	['where it was', /\bwhere (was|is) (the|this) (meeting|call|session)\b/i, /^\W*(place|venue|location|held)\b/i],
 	[
 		'who was there',
 		/\bwho\b.*\b(at|in) (the|this) (meeting|call|session)\b|\bwho (else )?(was|were) (there|present)\b|\bwho (came|attended)\b|\bparticipants\b/i,
@@ -158,7 +160,9 @@ function sentencesOf(text) {
 			if (/\b(Dr|Mr|Mrs|Ms|Prof|St|No)\. *$/.test(sentences.at(-1) ?? '')) sentences.push(sentences.pop() + segment);
 			else sentences.push(segment);
 		}
-		return sentences.flatMap((each) => (/[\p{L}\p{N}]/u.test(each) ? [{ line: index + 1, text: each.trim() }] : []));
+		return sentences.flatMap((each) =>
+			/[\p{L}\p{N}]/u.test(each) && !/^\d{1,3}\.$/.test(each.trim()) ? [{ line: index + 1, text: each.trim() }] : []
+		);
 	});
 }
 

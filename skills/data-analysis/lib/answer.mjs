@@ -85,7 +85,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 	}
 
 	function flowText() {
-		return `${columns[value].name} ${isOut ? 'below' : 'above'} 0`;
+		return wanted.conditions.find(({ isOfFlow }) => isOfFlow).text;
 	}
 
 	/** No row meets it: of someone who is named it's told what they have instead. */

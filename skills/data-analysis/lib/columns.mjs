@@ -9,18 +9,22 @@ const MOST_DIFFERENT_VALUES = 10_000;
 /** After so many filled cells of which fewer than half are numbers, a column is text and no longer parsed. */
 const ENOUGH_TO_JUDGE = 20_000;
 
-/** How many numbers, their sum, that of those below 0, the smallest and the largest. */
+/** How many numbers, their sum, how many are below 0 and their sum, the smallest and the largest. */
 export class Sum {
 	count = 0;
 	sum = ZERO;
 	below = ZERO;
+	countBelow = 0;
 	min = null;
 	max = null;
 
 	add(number) {
 		this.count += 1;
 		this.sum = add(this.sum, number);
-		if (number.units < 0n) this.below = add(this.below, number);
+		if (number.units < 0n) {
+			this.below = add(this.below, number);
+			this.countBelow += 1;
+		}
 		if (this.min === null || compare(number, this.min) < 0) this.min = number;
 		if (this.max === null || compare(number, this.max) > 0) this.max = number;
 	}

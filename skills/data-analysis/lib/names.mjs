@@ -19,7 +19,7 @@ export const SMALL = new Set(
 	 earn earns earned live lives living belong happen happened hi hello hey thanks thank ok okay file csv tsv table data sheet dataset spreadsheet column columns
 	 row rows line lines entry entries record records item items thing things one ones people person persons value values number numbers figure figures
 	 altogether overall whole entire time times much many money about sale sales spending expense expenses costs everyone everybody everything often still yet ever again there different various distinct unique kind kinds
-	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize order ordered group grouped calculate compute work add up same instead again play plays played fell
+	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize order ordered group grouped calculate compute work add up same instead again play plays played fell wear wears wearing away
 	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common frequent frequently back whats got get gets scored did anyone somebody someone somewhere`.split(
 		/\s+/
 	)
@@ -56,11 +56,11 @@ export function simplify(name) {
 
 /** Numbers that name something, and those of which a sum says nothing. */
 const IDS =
-	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|table|shelf|room|seat|group|team|week|page)$/;
+	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|born|birth|table|shelf|room|seat|group|team|week|page)$/;
 const LEVELS =
 	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance|stars?)$/;
 /** `temp_c`, `weight (kg)` */
-const A_UNIT = /[\s_([]+(°?[cf]|celsius|fahrenheit|k?g|[cmk]?m|pct|%)[)\]]?$/i;
+const A_UNIT = /[\s_([]+(eur|usd|gbp|chf|°?[cf]|celsius|fahrenheit|k?g|[cmk]?m|pct|%)[)\]]?$/i;
 const PIECES = /^(units?|quantity|qty|pieces|count|(in)?stock|onhand)$/;
 
 /** Columns of money. */

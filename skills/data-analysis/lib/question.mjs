@@ -174,6 +174,10 @@ function readLine(line, table, columns) {
 	const pieces = numberOf('pieces');
 	const levels = numbers.filter((index) => sortOf(columns[index].name) === 'level');
 	const price = levels.find((index) => /price/i.test(columns[index].name));
+	/** A year of birth. */
+	const born = age === undefined ? numbers.find((index) => BIRTH.test(columns[index].name)) : undefined;
+	const bornEnd =
+		born === undefined ? undefined : AGES.high.test(said) ? 'low' : AGES.low.test(said) ? 'high' : undefined;
 	const ageEnd = age === undefined ? undefined : Object.keys(AGES).find((key) => AGES[key].test(said));
 	const isOfPrice =
 		price !== undefined &&
@@ -197,6 +201,9 @@ function readLine(line, table, columns) {
 		date !== undefined && columns[date].counts.size === columns[date].filled && columns[date].missing === 0;
 	if (isDaily && !/\bdays? (since|ago|until|between|left|later)\b/.test(said)) sentence.nouns.add('day');
 	if (date !== undefined) sentence.known.add('date');
+	// `Who joined before 2020?` of a column Member since
+	if (dates.length === 1 && WHO.test(columns[labelOf(columns)]?.name))
+		for (const verb of ['join', 'start', 'register', 'arrive']) sentence.known.add(verb);
 	// `the supplier with most products`, where each row is a product
 	const own = named.find(
 		({ index }) => index === labelOf(columns) && columns[index].counts.size === columns[index].filled
@@ -219,7 +226,12 @@ function readLine(line, table, columns) {
 		hasDates: date !== undefined && namedNumber === undefined,
 		isRowNoun: pieces !== undefined && limited === pieces ? () => false : isRowNoun
 	});
-	const conditions = [...limits, ...readMonths(sentence, columns, date), ...readCells(sentence, columns, named)];
+	const conditions = [
+		...limits,
+		...readYears(sentence, columns, named),
+		...readMonths(sentence, columns, date),
+		...readCells(sentence, columns, named)
+	];
 	const { by, flags, isOfKinds, sortedBy, shown: shownOwn } = readColumns(sentence, columns, named, conditions);
 	const shown = shownOwn ?? readShown(sentence, columns, named, by);
 	conditions.push(...flags);
@@ -244,7 +256,8 @@ function readLine(line, table, columns) {
 	// What each row is a price of, all of them cost together.
 	const isOfCosts = price !== undefined && pieces === undefined && /\bhow much did .* cost\b/.test(said);
 	const ofNumber =
-		namedNumber ?? (ageEnd || isOfAges ? age : isOfPrice || isOfCosts ? price : isOfRating ? rated : undefined);
+		namedNumber ??
+		(ageEnd || isOfAges ? age : bornEnd ? born : isOfPrice || isOfCosts ? price : isOfRating ? rated : undefined);
 	const isTotal = /\b(totals?|sums?)\b/.test(said);
 	const measured = MEASURES.find(([, pattern]) => pattern.test(said))?.[0];
 	const isOfAverage = measured === 'sum' && !isTotal && !isOfCosts && (isOfPrice || isOfAges);
@@ -274,13 +287,14 @@ function readLine(line, table, columns) {
 	const isEnded =
 		[[LOW, HIGH], Object.values(AGES)].some((both) => both.every((pattern) => pattern.test(sentence.left))) &&
 		!direction;
-	const dated = readEnd(sentence, date !== undefined && by.length === 0 && !ageEnd && !direction, compared);
+	const dated = readEnd(sentence, date !== undefined && by.length === 0 && !ageEnd && !bornEnd && !direction, compared);
 	// `When was the last delivery?` of a column Last delivery
 	const isOfLast =
 		/\bwhen\b/.test(said) && conditions.length === 0 && by.length === 0 && named.some(({ index }) => index === date);
 	const isFlipped = /low|high/.test(dated) && GOING_OUT.test(said) && hasBothSigns(columns[ofNumber ?? amount]);
 	const end =
 		ageEnd ??
+		bornEnd ??
 		(isOfBirth && AGES.low.test(said) ? 'late' : undefined) ??
 		(isFlipped
 			? { low: 'high', high: 'low' }[dated]
@@ -655,6 +669,19 @@ function readTop(sentence) {
 	return Number(digits);
 }
 
+/** `born after 1990`, where the column has but years */
+function readYears(sentence, columns, named) {
+	const isOfYears = ({ index }) => columns[index].type === 'integer' && /born|birth|year/i.test(columns[index].name);
+	const found = named.find(isOfYears);
+	const [all, word = '', year] =
+		(found && / (?:(in|since|after|before|until) )?((?:18|19|20)\d\d)(?= )/.exec(sentence.left)) ?? [];
+	if (!all) return [];
+	const { name } = columns[found.index];
+	sentence.take(sentence.left.indexOf(all), all.length);
+	const sign = DATE_SIGNS[word] ?? '=';
+	return [{ index: found.index, sign, number: parseNumber(year), text: `${name} ${word || 'in'} ${year}` }];
+}
+
 /** `in February`, `since 2025`, `between March and May`, for the column of dates at index `date`. */
 function readMonths(sentence, columns, date) {
 	const conditions = [];
@@ -797,6 +824,7 @@ function readColumns(sentence, columns, named, conditions) {
 			const isRow =
 				(!isBy || /\b(most|fewest)$/.test(before)) &&
 				(sentence.nouns.has(stem(text)) ||
+					(conditions.length > 0 && /\bhow many$/.test(before) && !isBy) ||
 					(ROW_NOUNS.has(stem(text)) && flags.length + conditions.length > 0 && !/how many$/.test(before)));
 			isOfKinds ||= !isRow && /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
 			const isOwn = counts.size === columns[index].filled && conditions.length > 0 && !isBy;

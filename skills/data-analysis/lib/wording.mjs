@@ -12,7 +12,7 @@ const CALLED = [
 	[/(?<!\p{L})(size|area)(?!\p{L})/iu, 'size|area', 'bigg|larg', 'small'],
 	[/(?<!\p{L})(height|tall)/iu, 'tall', 'tall', 'short'],
 	[/(?<!\p{L})(speed|km\/?h|mph)/iu, 'speed', 'fast|quick', 'slow'],
-	[/(?<!\p{L})(distance|miles)|^km$/iu, 'km|kilomet(?:re|er)s|miles', 'far', 'near'],
+	[/(?<!\p{L})(distance|miles)|^km$/iu, 'km|kilomet(?:re|er)s|miles', 'far|farth|furth', 'near|clos'],
 	[/(?<!\p{L})(stars?|ratings?|scores?|marks?|grades?)(?!\p{L})/iu, 'ratings?|stars|scores?', 'good', 'bad']
 ];
 const IS_OF_OTHERS = /\b(expense|payment|sale|order|bill|cost|price|amount|total|spend|day|month)s?\b/;
@@ -31,6 +31,11 @@ const CURRENCIES = [
 	[/\bin pounds?\b/g, /(?<!\p{L})gbp(?!\p{L})|£/iu]
 ];
 
+/** `heavy` of `heavi`est, `big` of `bigg`est */
+function spoken(ends) {
+	return ends.replace(/i(?=\||$)/g, 'y').replace(/gg(?=\||$)/g, 'g');
+}
+
 /** What people say, in words that readQuestion knows: `warmest` is the highest of the only column of temperatures. */
 export function inOwnWords(line, columns) {
 	const numbers = columns.filter(({ isNumber, name }) => isNumber && sortOf(name) !== 'id');
@@ -43,6 +48,8 @@ export function inOwnWords(line, columns) {
 	const pieces = only(({ name }) => sortOf(name) === 'pieces');
 	const rain = only(({ name }) => /(?<!\p{L})rain/iu.test(name));
 	const others = numbers.flatMap(({ name }) => (/^total$/i.test(name) ? [] : [name.toLowerCase()]));
+	const hasPrice = numbers.some(({ name }) => /price/i.test(name));
+	const coin = hasPrice ? undefined : only((column) => column.isOfMoney);
 	const lasting = only(({ name }) => /(?<!\p{L})(minutes|hours|days|duration|length)(?!\p{L})/iu.test(name));
 	const rating = only(({ name }) => /(?<!\p{L})(stars?|rating|score)(?!\p{L})/iu.test(name));
 	const done = columns
@@ -71,10 +78,10 @@ export function inOwnWords(line, columns) {
 				[new RegExp(`\\b(?:${ends[at]})t?er\\b`, 'g'), `${end}${isOfAll ? 'est' : 'er'} ${own}`]
 			]);
 			const howTo = ['high', 'low'].map((end, at) => [
-				new RegExp(`\\bhow (?:${ends[at]})y? (?:did|does|has) it (?:get|got|gotten)\\b`, 'g'),
+				new RegExp(`\\bhow (?:${spoken(ends[at])}) (?:did|does|has) it (?:get|got|gotten)\\b`, 'g'),
 				`${end}est ${own}`
 			]);
-			return [...words, ...howTo, [new RegExp(`\\bhow (?:${ends[0]})\\b|\\b(?:${name})\\b`, 'g'), own]];
+			return [...words, ...howTo, [new RegExp(`\\bhow (?:${spoken(ends[0])})\\b|\\b(?:${name})\\b`, 'g'), own]];
 		}),
 		...ALIKE.map(([pattern, name]) => [
 			pattern,
@@ -83,6 +90,7 @@ export function inOwnWords(line, columns) {
 		[/\b(?:still )?(?:to do|outstanding|pending)\b/g, done ? `not ${done}` : 'todo'],
 		[/\b(?:still )?(?:owes?|owed)\b/g, paid && `un${paid}`],
 		[/\bout of stock\b/g, pieces ? `no ${pieces}` : 'outofstock'],
+		[/\bprices?\b/g, coin],
 		[/\bhow long\b/g, lasting && `how much ${lasting}`],
 		[/\b(\d+)[ -]stars?\b/g, rating && `${rating} $1`],
 		[/(?<=\b(?:each|per|every|by) )(?:person|people)\b/g, person?.toLowerCase()],
@@ -111,8 +119,8 @@ export function inOwnWords(line, columns) {
 	return rewritten.reduce((text, [pattern, own]) => (own ? text.replace(pattern, own) : text), line);
 }
 
-/** Does money go out and come in? */
+/** Does money go out and come in? A refund among sales is no spending. */
 export function hasBothSigns(column) {
-	const { min, max } = column?.numbers ?? {};
-	return Boolean(min && max) && compare(min, ZERO) < 0 && compare(max, ZERO) > 0;
+	const { max, count, countBelow } = column?.numbers ?? {};
+	return Boolean(max) && compare(max, ZERO) > 0 && 4 * countBelow >= count;
 }

@@ -327,7 +327,9 @@ export const skillDiagnosis = z.object({
 			/** Unified diff of this fix; null without a fix, or if it only renames the file. */
 			diff: z.string().nullable(),
 			/** The fix makes up the description of what the instructions begin with: a person has to check it. */
-			isGuess: z.boolean().optional()
+			isGuess: z.boolean().optional(),
+			/** The fix brings back the description from before the edit of this time. */
+			earlier: z.string().optional()
 		})
 	),
 	/** The SKILL.md with all fixes; null without any. */
@@ -405,6 +407,12 @@ export const skillEdit = z.object({
 	isDraft: z.boolean(),
 	/** What it changed. */
 	...fileChanges.shape,
+	/** The first line that it added, or else removed, cut, with `+` or `−` before it. */
+	line: z.string().optional(),
+	/** It made the files what an edit of this time had made them; null: what they were before all edits. */
+	backTo: z.string().nullable().optional(),
+	/** It took the edit before it back. */
+	isUndo: z.boolean().optional(),
 	/** What was wrong with the SKILL.md before it, so that chats couldn’t use the skill. */
 	problem: z.string().optional(),
 	/** The name in the SKILL.md before it, where the skill has another one now. */

@@ -11,7 +11,7 @@ import { ConversationActions, shownTitle } from '../sidebar/conversation-actions
 import { ConversationSearch, SidebarState } from '../sidebar/conversation-list.svelte.ts';
 import { Conversations, type ConversationsClient } from '../sidebar/conversations.svelte.ts';
 import { Library } from '../skills/library/library.svelte.ts';
-import { deletedWords } from '../skills/skill-words.ts';
+import { deletedWords, skillPage } from '../skills/skill-words.ts';
 import { newId } from '../text/format.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
 import { Toasts } from '../ui/toasts.svelte.ts';
@@ -131,7 +131,7 @@ export class ChatApp {
 				toasts.show({ text: asApiError(error).message, isError: true });
 			}
 		};
-		toasts.show({ text: deletedWords(name), action: { label: 'Undo', run: undo } });
+		toasts.show({ text: deletedWords(name), about: skillPage(id), action: { label: 'Undo', run: undo } });
 	}
 
 	/** Said in a toast that takes it back. Rejects if it can't be changed. */
@@ -144,7 +144,8 @@ export class ChatApp {
 				this.toasts.show({ text: asApiError(error).message, isError: true });
 			});
 		const words = mode === 'off' ? 'Turned off' : 'Turned on';
-		this.toasts.show({ text: `${words} “${cleanText(name)}”`, action: { label: 'Undo', run: undo } });
+		const text = `${words} “${cleanText(name)}”`;
+		this.toasts.show({ text, about: skillPage(id), action: { label: 'Undo', run: undo } });
 	}
 
 	/** Sets the chat on the page. */

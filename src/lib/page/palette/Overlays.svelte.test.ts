@@ -194,6 +194,17 @@ describe('the command palette', () => {
 		}
 	});
 
+	test('F12: a skill whose name is typed whole, with spaces or hyphens, comes before chats about it', async () => {
+		const screen = await setup();
+		await server.changeConversation('a', { title: 'pdf tools' });
+		await app.conversations.refresh();
+		await open(screen);
+		for (const typed of ['pdf tools', 'PDF-tools']) {
+			await screen.getByTestId('palette-input').fill(typed);
+			await expect.poll(() => active(screen)).toMatch(/^pdf-tools/);
+		}
+	});
+
 	test('F12: finds what can be done with a skill by both their names, and pages and skills with a letter typed wrong', async () => {
 		const screen = await setup();
 		for (const [typed, label, place] of [
@@ -283,6 +294,11 @@ describe('the command palette', () => {
 			['outdated', /^Skill updates/, '/skills/updates'],
 			['cost', /^Settings · Limits/, '/settings#limits'],
 			['upload', /^Install skills/, '/skills/install'],
+			['evals', /^Evals of skills/, '/skills'],
+			['versions', /^Versions of skills/, '/skills'],
+			['network', /^Network of skills/, '/skills'],
+			['sandbox', /^Runs/, '/skills/executions'],
+			['language', /^Settings · Chats/, '/settings#chats'],
 			['help', /^Keyboard shortcuts/, null],
 			['dark mode', /^Theme: dark/, null],
 			['dark', /^Theme: dark/, null]

@@ -221,6 +221,22 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 	];
 }
 
+/** What each skill has on its page. */
+const SKILL_PARTS = [
+	{ label: 'Evals of skills', words: 'evaluate evaluations tests quality', hint: 'Choose a skill, then Evals' },
+	{ label: 'Versions of skills', words: 'history edits undo restore earlier', hint: 'Choose a skill, then Versions' },
+	{
+		label: 'Network of skills',
+		words: 'internet hosts domains access allow',
+		hint: 'Choose a skill: its Overview says which hosts it reaches'
+	},
+	{
+		label: 'Security of skills',
+		words: 'trust risks check safe secrets',
+		hint: 'Choose a skill: its Overview has them'
+	}
+] as const;
+
 function pages(app: ChatApp): PaletteItem[] {
 	const page = (path: string, label: string, icon: PaletteItem['icon']): PaletteItem => ({
 		id: `page-${path}`,
@@ -237,13 +253,21 @@ function pages(app: ChatApp): PaletteItem[] {
 	return [
 		page('/skills', 'Skills', Puzzle),
 		{ ...page('/skills/install', 'Install skills', Download), prose: 'upload add skill zip folder github' },
-		{ ...page('/skills/executions', 'Runs', Activity), prose: 'runs of scripts executions history logs' },
+		{
+			...page('/skills/executions', 'Runs', Activity),
+			prose: 'runs of scripts executions history logs output errors failed sandbox'
+		},
 		page('/connect', 'Other programs', Plug),
 		page('/settings', 'Settings', Settings),
 		quiet('/skills/new', 'New skill', Plus, 'create write make'),
 		quiet('/skills/drafts', 'Drafts', NotebookPen, 'of skills save as skill improve'),
 		quiet('/skills/updates', 'Skill updates', RefreshCw, 'skills versions outdated'),
 		quiet('/skills/scores', 'Skill scores', ListFilter, 'which skills a message picks'),
+		...SKILL_PARTS.map(({ label, words, hint }) => ({
+			...quiet('/skills', label, Puzzle, words),
+			id: `page-${label}`,
+			hint
+		})),
 		quiet('/trash', 'Trash', Trash2, 'recently deleted removed chats skills restore undo'),
 		...SETTINGS_SECTIONS.map(({ id, title, rows, words }) => ({
 			...quiet(
@@ -271,7 +295,8 @@ function skills(app: ChatApp): PaletteItem[] {
 	return app.library.skills.flatMap((skill): PaletteItem[] => {
 		const { id, name, description, tags = [] } = skill;
 		const shown = cleanText(name);
-		const page = { id: `skill-${id}`, label: shown, icon: Puzzle, isQuiet: true, run: () => app.go(skillPage(id)) };
+		const run = () => app.go(skillPage(id));
+		const page = { id: `skill-${id}`, label: shown, name, icon: Puzzle, isQuiet: true, run };
 		if (skill.status === 'broken') return [{ ...page, isNearlyFound: true, mark: 'Broken', hint: problemOf(skill) }];
 		const isOff = skill.mode === 'off';
 		return [

@@ -2,7 +2,7 @@
 import type { LucideIcon } from '@lucide/svelte';
 import type { Client } from '../server.ts';
 import { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
-import { byScore, fuzzyScore, hasWords, isNearly } from '../text/fuzzy.ts';
+import { byScore, fuzzyScore, hasWords, isNearly, spaced } from '../text/fuzzy.ts';
 
 export interface PaletteItem {
 	id: string;
@@ -17,6 +17,8 @@ export interface PaletteItem {
 	words?: string;
 	/** Text that finds it by whole words, after what is found by its label. */
 	prose?: string;
+	/** Whoever types this name whole means it. */
+	name?: string;
 	/** Found with one letter typed wrong, too. */
 	isNearlyFound?: boolean;
 	icon: LucideIcon;
@@ -39,6 +41,8 @@ const MOST_OF_GROUP = 8;
 const FOUND = 8;
 /** Less than a label with the query in it has, more than scattered letters. */
 const IN_PROSE = 500;
+/** More than any label. */
+const IS_NAME = 2000;
 
 export class Palette {
 	readonly search: ConversationSearch;
@@ -86,7 +90,8 @@ export class Palette {
 	}
 }
 
-function scoreOf({ label, words, prose, isNearlyFound = false }: PaletteItem, query: string): number | null {
+function scoreOf({ label, words, prose, name, isNearlyFound = false }: PaletteItem, query: string): number | null {
+	if (name !== undefined && spaced(name) === spaced(query)) return IS_NAME;
 	const score = fuzzyScore(words ? `${label} ${words}` : label, query);
 	if (prose !== undefined && hasWords(prose, query)) return Math.max(score ?? 0, IN_PROSE);
 	return score ?? (isNearlyFound && isNearly(label, query) ? 0 : null);

@@ -12,7 +12,7 @@ export const SETTINGS_SECTIONS = [
 	},
 	{
 		...{ id: 'chats', title: 'Chats', rows: ['Custom instructions', 'Automatic titles', 'Web tools'] },
-		words: 'system prompt search memory'
+		words: 'system prompt search memory language tone style internet'
 	},
 	{ id: 'presets', title: 'Presets', rows: [], words: 'assistants' },
 	{
@@ -33,7 +33,7 @@ export const SETTINGS_SECTIONS = [
 	{
 		...{ id: 'advanced', title: 'Advanced' },
 		rows: ['Run skills', 'Maximum skills', 'Minimum score', 'Skill scores', 'API docs'],
-		words: 'turn off scripts selection'
+		words: 'turn off scripts selection sandbox'
 	}
 ] as const;
 

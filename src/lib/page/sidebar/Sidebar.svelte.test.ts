@@ -1,7 +1,7 @@
 import { createRawSnippet } from 'svelte';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
-import { userEvent } from 'vitest/browser';
+import { page, userEvent } from 'vitest/browser';
 import { createFakeClient } from '../../../../tests/support/fake-client.ts';
 import {
 	createFakeConversations,
@@ -35,6 +35,16 @@ async function setup(all: ConversationSummary[], path = '/') {
 	await app.conversations.refresh();
 	return render(Sidebar, { app, path });
 }
+
+test('F12: the search shows the keys of the command palette, which a click opens, too', async () => {
+	await page.viewport(1280, 800);
+	onTestFinished(() => page.viewport(414, 896));
+	const screen = await setup([]);
+	const button = screen.getByRole('button', { name: 'Command palette' });
+	await expect.element(button).toMatchTextContent(/Command palette\s*(Ctrl|⌘)\s*K\s*$/);
+	await button.click();
+	expect(app.overlay).toBe('palette');
+});
 
 type Screen = Awaited<ReturnType<typeof setup>>;
 

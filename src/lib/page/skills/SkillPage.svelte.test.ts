@@ -59,9 +59,10 @@ function clientOf(detail: SkillDetail = detailOf()) {
 async function setup(detail: SkillDetail = detailOf(), hash = '') {
 	const client = clientOf(detail);
 	const onchange = vi.fn();
+	const onremoved = vi.fn();
 	const ontrusted = vi.fn<(skill: SkillDetail, undo: () => Promise<void>) => void>();
-	const screen = await render(SkillPage, { client, id: 'demo', hash, onchange, ontrusted });
-	return { screen, client, onchange, ontrusted };
+	const screen = await render(SkillPage, { client, id: 'demo', hash, onchange, onremoved, ontrusted });
+	return { screen, client, onchange, onremoved, ontrusted };
 }
 
 describe('F4: the page of a skill', () => {
@@ -331,7 +332,7 @@ async function remove(screen: Awaited<ReturnType<typeof setup>>['screen']): Prom
 }
 
 test('E4: a skill is removed by one click in its menu, and can be brought back right there', async () => {
-	const { screen, client, onchange } = await setup();
+	const { screen, client, onchange, onremoved } = await setup();
 	const trashed = {
 		...{ id: 't1', skillId: 'installed/demo', name: 'demo', version: '1.0.0', path: '/data/skills/demo' },
 		...{ removedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-31T00:00:00.000Z' }
@@ -343,6 +344,7 @@ test('E4: a skill is removed by one click in its menu, and can be brought back r
 	await remove(screen);
 	expect(client.removeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0');
 	await expect.element(screen.getByTestId('undo-bar')).toMatchTextContent(/demo is in the trash/);
+	expect(onremoved).toHaveBeenCalledExactlyOnceWith('demo');
 	await expect.element(screen.getByTestId('staying')).not.toBeInTheDocument();
 	await expect.element(screen.getByTestId('trust')).not.toBeInTheDocument();
 	client.restoreSkill.mockRejectedValueOnce(new ApiError('conflict', 'There is one of this name again.'));
@@ -628,6 +630,19 @@ describe('the parts of a skill', () => {
 		const toDo = screen.getByTestId('skill-to-do');
 		await expect.element(toDo.getByRole('link', { name: 'Missing: A_KEY' })).toHaveAttribute('href', '#needs');
 		await expect.element(toDo.getByRole('link', { name: /1 problem/ })).toHaveAttribute('href', '#doctor');
+	});
+
+	test('F1: a script that can’t be read is told, with its line to edit', async () => {
+		const files = [{ path: 'scripts/run.mjs', bytes: 30, text: 'const a = 1;\nconst b = ;\n' }];
+		const { screen } = await setup(detailOf({ files, scripts: ['scripts/run.mjs'], findings: [] }));
+		const fault = screen.getByTestId('script-fault');
+		await expect
+			.element(fault)
+			.toMatchTextContent(/scripts\/run\.mjs can’t run\. Line 2: This isn’t valid JavaScript\./);
+		await expect
+			.element(fault.getByRole('link', { name: 'Edit line 2' }))
+			.toHaveAttribute('href', '/skills/edit/demo?file=scripts%2Frun.mjs&line=2');
+		await expect.element(screen.getByTestId('tab-overview')).toMatchTextContent(/1 script can’t run/);
 	});
 
 	test('long instructions have contents that lead to their headings; short ones have none', async () => {

@@ -20,6 +20,12 @@ test.each([
 		['CSV to table']
 	],
 	['a beginning before a middle', 'set', ['Reset all', 'Settings'], ['Settings', 'Reset all']],
+	[
+		'with spaces for hyphens, and the other way',
+		'roman num',
+		['roman-numerals', 'Roman-num'],
+		['Roman-num', 'roman-numerals']
+	],
 	['in either case', 'PDF', ['pdf-tools'], ['pdf-tools']],
 	['nothing where a letter is missing', 'xyz', ['New chat'], []],
 	['all of it for nothing', ' ', ['b', 'a'], ['b', 'a']]

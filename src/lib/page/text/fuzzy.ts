@@ -5,17 +5,23 @@ import { isInstalled } from '../skills/skill-words.ts';
 
 /**
  * Higher is better; null if the query isn't in the text, neither as it is nor as letters of which each begins a word or
- * follows the one before: `nc` and `newch` find "New chat", `csv` doesn't find "MCP servers".
+ * follows the one before: `nc` and `newch` find "New chat", `csv` doesn't find "MCP servers". Hyphens are as good as
+ * spaces.
  */
 export function fuzzyScore(text: string, query: string): number | null {
 	const letters = [...query.toLowerCase().replaceAll(/\s+/g, '')];
 	if (letters.length === 0) return 0;
 	const low = text.toLowerCase();
-	const whole = low.indexOf(query.toLowerCase().trim());
+	const whole = spaced(text).indexOf(spaced(query.trim()));
 	if (whole !== -1)
 		return 1000 - Math.min(whole, 100) - Math.min(low.length, 400) / 10 + (isStart(low, whole) ? 200 : 0);
 	const score = scoreLetters(low, letters);
 	return score === null ? null : score - low.length / 100;
+}
+
+/** As one types it, whose length stays. */
+export function spaced(text: string): string {
+	return text.toLowerCase().replaceAll('-', ' ');
 }
 
 /** Best match first, without what doesn't match; ties keep their order. */

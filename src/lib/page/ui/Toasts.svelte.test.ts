@@ -49,6 +49,16 @@ test('an error is an alert, and is closed by hand', async () => {
 	await expect.element(screen.getByTestId('toast')).not.toBeInTheDocument();
 });
 
+test('one about the same skill takes the place of the older one, and none stays once it’s deleted', () => {
+	const toasts = new Toasts();
+	toasts.show({ text: 'Fixed.', about: '/skills/a' });
+	toasts.show({ text: 'Fixed too.', about: '/skills/b' });
+	toasts.show({ text: 'Deleted “a”', about: '/skills/a' });
+	expect(toasts.list.map(({ text }) => text)).toEqual(['Fixed too.', 'Deleted “a”']);
+	toasts.closeAbout('/skills/b');
+	expect(toasts.list.map(({ text }) => text)).toEqual(['Deleted “a”']);
+});
+
 test('on another page an error is gone, unless something can still be done about it', () => {
 	const toasts = new Toasts();
 	toasts.show({ text: 'Couldn’t rename.', isError: true });

@@ -6,6 +6,8 @@ export interface Toast {
 	readonly id: string;
 	readonly text: string;
 	readonly action?: ToastAction;
+	/** What it's about, such as a skill: a newer toast about the same replaces it. */
+	readonly about?: string | undefined;
 	/** Announced at once by screen readers, and never closes by itself. */
 	readonly isError?: boolean;
 	/** Time on screen, instead of `TOAST_MS`. */
@@ -27,9 +29,10 @@ export class Toasts {
 	/** Where they can be shown: on the page, and in a dialog over it. The last one shows them. */
 	places = $state.raw<readonly symbol[]>([]);
 
-	/** Returns the id. Replaces a toast with the same text, and drops the oldest over the limit. */
+	/** Returns the id. Replaces a toast with the same text or about the same, and drops the oldest over the limit. */
 	show(toast: Omit<Toast, 'id'>): string {
 		const id = newId();
+		if (toast.about !== undefined) this.closeAbout(toast.about);
 		const others = this.list.filter(({ text, isError }) => text !== toast.text || isError !== toast.isError);
 		this.list = [...others, { ...toast, id }].slice(-MOST);
 		return id;
@@ -49,6 +52,10 @@ export class Toasts {
 	/** What a toast says is no longer so. */
 	closeText(said: string): void {
 		this.list = this.list.filter(({ text }) => text !== said);
+	}
+
+	closeAbout(what: string): void {
+		this.list = this.list.filter(({ about }) => about !== what);
 	}
 
 	close(id: string): void {

@@ -76,6 +76,8 @@ const ALIKE = 0.65;
 /** A pinned skill that fits at all is meant before one that fits better by up to so much. */
 const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
+/** Of any work. */
+const COMMON = /^(take|make|get|go|come|bring|give|put|need|want|will)$/;
 /** Of several files. */
 const ALL = /^(all|both|each|two|three|four|five|\d)$/;
 /** Asks for no work, but what there is. */
@@ -92,7 +94,7 @@ const FOLLOWING = new RegExp(
 		String.raw`^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$`,
 		String.raw`^\W*(in|at|on|for|from|since|with|without) .{1,60} only\W*$`,
 		String.raw`\b(of|among) (them|those|these)\b|\b(they|them|their)\b`,
-		String.raw`^\W*(which|who|what)( ones?| (are|were|is|was) (they|these|those|the \w+(est)?|\w+est))\W*$`
+		String.raw`^\W*(which|who|what)( ones?| (are|were|is|was) (they|these|those|(the )?\w+est))\W*$`
 	].join('|'),
 	'i'
 );
@@ -410,7 +412,7 @@ function isElsewhere(scene: Scene, message: Message): boolean {
 	const telling = tellingIn(message);
 	const skills = scene.history.skills.filter(({ name, description }) => {
 		const stems = new Set([...tokenizeName(name), ...tokenize(description)]);
-		return ![...stems].some(isFileNoun) && telling.some((word) => isAmong(word, stems));
+		return ![...stems].some(isFileNoun) && telling.some((word) => !COMMON.test(word.lower) && isAmong(word, stems));
 	});
 	const loaded = new Map([...scene.history.loaded].filter(([name]) => skills.some((each) => each.name === name)));
 	const history = { ...scene.history, skills, loaded, calls: [] };

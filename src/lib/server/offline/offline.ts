@@ -75,6 +75,7 @@ function withoutRepeat(decision: Decision, { turns: all }: History): Decision {
 		decision.text.length > SHORT_ANSWER &&
 		decision.text === before?.reply &&
 		before.text !== asked?.text &&
+		/\b(this|that|these|those|it|they)\b/i.test(asked?.text ?? '') &&
 		!isUnanswered(decision.text);
 	return isRepeat ? { kind: 'say', text: sameText(decision.text) } : decision;
 }

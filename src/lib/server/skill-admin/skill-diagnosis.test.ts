@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
-import { createSkillEdits, type SkillEdits } from './skill-edits.ts';
+import { createSkillEdits } from './skill-edits.ts';
 import { listEdits, returnToEdit } from './skill-editor.ts';
 import { checkSkillText, diagnoseSkill, fixSkill, type DiagnosisParts } from './skill-diagnosis.ts';
 
 const folder = emptyFolder();
 let root: string;
 let skills: SkillsProvider;
-let parts: DiagnosisParts & { edits: SkillEdits };
+let parts: DiagnosisParts;
 beforeEach(async () => {
 	root = join(folder, 'skills');
 	await put('torn', '---\nname: torn\ndescription: x\nlicense: MIT\nlicense: ISC\n---\nBody\n');
@@ -38,10 +38,34 @@ test('F1: a script that the instructions name and nobody has is a problem, with 
 	await writeFile(join(root, 'good/scripts/here.sh'), '');
 	const text =
 		'---\nname: good\ndescription: x\n---\nRun scripts/here.sh, then `scripts/gone.py`. Not old/scripts/a.sh.\n';
-	const { issues } = checkSkillText({ ...parts, builtins: { builtins: [] } }, 'good', text);
+	const { issues } = await checkSkillText({ ...parts, builtins: { builtins: [] } }, 'good', text);
 	expect(issues).toEqual([
 		expect.objectContaining({ severity: 'warning', line: 5, message: expect.stringContaining('scripts/gone.py') })
 	]);
+});
+
+test('F1: a missing description is the last one the skill had, if an edit kept it, and no guess', async () => {
+	const had = '---\nname: good\ndescription: Tells the tide. Use for tides.\n---\nRun it.\n';
+	const without = had.replace(/description.*\n/, '');
+	await put('good', without);
+	await skills.registry.reload();
+	const fixOf = async () => {
+		const { issues } = await diagnoseSkill(parts, 'mine/good');
+		return issues.find(({ fixId }) => fixId === 'description');
+	};
+	expect(await fixOf()).toMatchObject({ isGuess: true });
+	const [bytes, after] = [Buffer.from(had), hash('sha256', without)];
+	await parts.edits.keep(join(root, 'good'), [
+		{ path: 'SKILL.md', before: { id: hash('sha256', bytes), bytes, mode: 0o644 }, after }
+	]);
+	const [edit] = await parts.edits.list(join(root, 'good'));
+	const fix = await fixOf();
+	expect(fix).toMatchObject({ earlier: edit?.editedAt });
+	expect(fix).not.toHaveProperty('isGuess');
+	const checked = await checkSkillText({ ...parts, builtins: { builtins: [] } }, 'mine/good', without);
+	expect(checked.fixes.description).toBe(had);
+	await fixSkill(parts, 'mine/good', { digest: after });
+	expect(await read('skills/good/SKILL.md')).toBe(had);
 });
 
 describe('F1: the diagnosis of a skill of the library', () => {
@@ -67,7 +91,7 @@ describe('F1: the diagnosis of a skill of the library', () => {
 		await skills.registry.reload();
 		const listed = skills.registry.snapshot().skills.find(({ name }) => name === 'other')?.issues;
 		const { issues } = await diagnoseSkill(parts, 'other');
-		const written = checkSkillText({ ...parts, builtins: { builtins: [] } }, 'other', text).issues;
+		const written = (await checkSkillText({ ...parts, builtins: { builtins: [] } }, 'other', text)).issues;
 		const message = '“other” doesn’t match the folder “here”';
 		expect(listed).toMatchObject([{ severity: 'warning', message }]);
 		expect(issues).toMatchObject([{ severity: 'warning', message }]);

@@ -26,6 +26,7 @@ export interface DiagnosisParts extends LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
 	/** Default: only this server has them. */
 	changeSkill?: ChangeSkill;
+	edits: SkillEdits;
 }
 
 /** The diff takes quadratic time; beyond this many edits, everything between is shown as replaced. */
@@ -51,12 +52,13 @@ export async function diagnoseSkill(parts: DiagnosisParts, id: string): Promise<
  * `unavailable` if it isn’t writable; `storage_full`
  */
 export async function fixSkill(
-	parts: DiagnosisParts & { edits: SkillEdits },
+	parts: DiagnosisParts,
 	id: string,
 	{ digest, fixes }: DiagnosisFix
 ): Promise<SkillDiagnosis> {
 	const skill = requireListed(parts, null, id);
 	await requireInRoot(skill, 'Fix');
+	const earlier = await parts.edits.lastDescription(skill.dir);
 	const fix = async (): Promise<SkillDiagnosis> => {
 		// As a save does. Under its proper name, also where the fix is to rename it.
 		const keep = ({ bytes: old, after }: { bytes: Uint8Array; after: string }): Promise<void> => {
@@ -64,10 +66,12 @@ export async function fixSkill(
 			const before = { id: digestOf(bytes), bytes, mode: statSync(skill.path).mode & 0o777 };
 			return parts.edits.keep(skill.dir, [{ path: 'SKILL.md', before, after: digestOf(Buffer.from(after)) }]);
 		};
-		const diagnosis = await applyFixes(skill.dir, { digest, fixes, keep }).catch((error: unknown) => {
-			throw asAppError(error, skill);
-		});
-		return toAnswer(diagnosis, await reloadedId(parts, skill));
+		const diagnosis = await applyFixes(skill.dir, { digest, fixes, keep, earlier: earlier?.text }).catch(
+			(error: unknown) => {
+				throw asAppError(error, skill);
+			}
+		);
+		return toAnswer(diagnosis, await reloadedId(parts, skill), earlier?.editedAt);
 	};
 	return parts.changeSkill ? (await parts.changeSkill(skill.dir, fix)).result : fix();
 }
@@ -89,7 +93,8 @@ async function describe(parts: DiagnosisParts, skill: Skill | BrokenSkill): Prom
 	// An unreadable folder is listed itself.
 	if (skill.path === skill.dir) return asListed();
 	try {
-		return toAnswer(await diagnose(skill.dir), id);
+		const earlier = await parts.edits.lastDescription(skill.dir);
+		return toAnswer(await diagnose(skill.dir, earlier?.text), id, earlier?.editedAt);
 	} catch (error) {
 		// It has disappeared or is no longer readable; the next reload will report that.
 		if ((error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -101,7 +106,8 @@ function unreadable({ message }: Error): SkillDiagnosis['issues'][number] {
 	return { field: '_', severity: 'error', message: `can’t be read: ${message}`, fixId: null, diff: null };
 }
 
-function toAnswer({ issues, fixed, ...diagnosis }: Diagnosis, id: string): SkillDiagnosis {
+/** `earlier`: time of the edit before which the description was there that a fix brings back. */
+function toAnswer({ issues, fixed, ...diagnosis }: Diagnosis, id: string, earlier?: string): SkillDiagnosis {
 	const name = basename(diagnosis.path);
 	// Several issues may share a fix.
 	const diffs = new Map<string, string | null>();
@@ -114,8 +120,9 @@ function toAnswer({ issues, fixed, ...diagnosis }: Diagnosis, id: string): Skill
 	return {
 		id,
 		...diagnosis,
-		issues: asInUse(diagnosis.status, issues).map(({ after, ...issue }) => ({
+		issues: asInUse(diagnosis.status, issues).map(({ after, isEarlier, ...issue }) => ({
 			...issue,
+			...(isEarlier && { earlier }),
 			diff: fixed && after !== null ? diffFrom(fixed.before, after) : null
 		})),
 		fixed: fixed && { ...fixed, diff: diffFrom(fixed.before, fixed.after) ?? '' }
@@ -141,14 +148,15 @@ function asAppError(error: unknown, { name, dir }: Skill | BrokenSkill): unknown
 }
 
 /** Checks a text as the SKILL.md of a skill, without writing (F1). @throws AppError `not_found`; `invalid_input` for a built-in skill */
-export function checkSkillText(
-	parts: LookupParts & { builtins: { builtins: readonly BuiltinSkill[] } },
+export async function checkSkillText(
+	parts: LookupParts & { edits: Pick<SkillEdits, 'lastDescription'>; builtins: { builtins: readonly BuiltinSkill[] } },
 	id: string,
 	text: string
-): SkillCheck {
+): Promise<SkillCheck> {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is built in and has no SKILL.md.`);
-	return checkText(text, requireListed(parts, null, id).dir);
+	const { dir } = requireListed(parts, null, id);
+	return checkText(text, dir, (await parts.edits.lastDescription(dir))?.text);
 }
 
 /** As in lists: what the specification forbids, and a skill works with all the same, is a warning. Who writes it is told more loudly. */

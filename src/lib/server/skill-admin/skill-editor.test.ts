@@ -207,6 +207,24 @@ describe('F1: a version from before an edit', () => {
 		]);
 	});
 
+	test('says the first line the edit changed, and which earlier one it went back to', async () => {
+		await edit('scripts/run.sh', `\n  echo ${'1'.repeat(90)}\n`);
+		await edit('scripts/run.sh', '\n');
+		await edit('scripts/run.sh', `\n  echo ${'1'.repeat(90)}\n`);
+		await edit('scripts/run.sh', '\n');
+		const [, , , first] = await listEdits(parts, 'good');
+		await returnToEdit(parts, 'good', first?.id ?? '');
+		const at = (times: number) => new Date(times * LATER_MS).toISOString();
+		const line = `+ echo ${'1'.repeat(75)}…`;
+		expect((await listEdits(parts, 'good')).map(({ line, backTo, isUndo }) => [line, backTo, isUndo])).toEqual([
+			['+ echo hi', null, undefined],
+			[line.replace('+', '−'), at(2), true],
+			[line, at(1), true],
+			[line.replace('+', '−'), undefined, undefined],
+			[line, undefined, undefined]
+		]);
+	});
+
 	test('says whether files were added or deleted, and what was wrong with the SKILL.md before it', async () => {
 		await edit('new.md', '1');
 		await edit('SKILL.md', 'no front matter');

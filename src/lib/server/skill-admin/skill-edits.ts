@@ -4,11 +4,12 @@ import { hash, randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { diffLines } from 'diff';
+import { type ChangeObject, diffLines } from 'diff';
 import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type { SkillEdit } from '../../shared/skills.ts';
+import { MAX_SKILL_DESCRIPTION } from '../../shared/names.ts';
 import { problemIn } from '../skills/doctor/doctor.ts';
 import { readFrontMatter } from '../skills/read/front-matter.ts';
 import { readIndex, writeIndex, writeWhole } from '../workspace-versions.ts';
@@ -21,6 +22,8 @@ const JOINED_MS = 10_000;
 /** Of what is compared for the list. */
 const MAX_COMPARED_BYTES = 100_000;
 const MAX_CHANGED_LINES = 300;
+/** Characters of a line that is shown. */
+const MAX_LINE = 80;
 const SKILL_MD = 'SKILL.md';
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -56,6 +59,8 @@ export interface SkillEdits {
 	list(dir: string, now?: (path: string) => Promise<Buffer | null>): Promise<SkillEdit[]>;
 	/** Whether its SKILL.md said this name before an edit. */
 	hadName(dir: string, name: string): Promise<boolean>;
+	/** The description that its SKILL.md had last, and when the edit was before which it had it; null if none is known. */
+	lastDescription(dir: string): Promise<{ text: string; editedAt: string } | null>;
 	/** Whether all files of the skill were trusted with this digest before an edit. */
 	wasTrusted(dir: string, digest: string): Promise<boolean>;
 	/** Once trust was withdrawn, no return brings it back. */
@@ -138,8 +143,12 @@ export function createSkillEdits(
 							return { path, kind, ...(parts.length > 0 && { parts }) };
 						});
 						const { problem, name } = befores[index] ?? {};
+						const told = texts.map((each) => changesIn(...each));
+						const line = told.map((each) => each && firstLineOf(each)).find(Boolean);
 						return {
-							...{ ...rest, files: kinds, lines: sumOf(texts.map((each) => countChanges(...each))) },
+							...{ ...rest, files: kinds, lines: sumOf(told.map((each) => each && countLines(each))) },
+							...(line && { line }),
+							...backTo(edits, index),
 							...(problem !== undefined && { problem }),
 							...(typeof name === 'string' && typeof current.name === 'string' && name !== current.name && { name })
 						};
@@ -154,6 +163,18 @@ export function createSkillEdits(
 				if (partsIn(text)?.name === name) return true;
 			}
 			return false;
+		},
+		async lastDescription(dir) {
+			for (const { files, editedAt } of (await readAll(dir)).toReversed()) {
+				const before = files.find(({ path }) => path === SKILL_MD)?.before;
+				if (!before) continue;
+				// An older one may go meanwhile.
+				const text = await readFile(join(folderOf(dir), before.id), 'utf8').catch(() => '');
+				const description = partsIn(text)?.description;
+				if (typeof description !== 'string' || description.trim() === '') continue;
+				if (description.trim().length <= MAX_SKILL_DESCRIPTION) return { text: description.trim(), editedAt };
+			}
+			return null;
 		},
 		wasTrusted: async (dir, digest) => (await readAll(dir)).some(({ trusted }) => trusted === digest),
 		forgetTrust: (dir) =>
@@ -197,13 +218,55 @@ function changedParts(before: string | null, after: string | null): string[] {
 type Lines = SkillEdit['lines'];
 
 /** null if one of them isn’t known, or comparing takes too long. */
-function countChanges(before: string | null, after: string | null): Lines {
+function changesIn(before: string | null, after: string | null): ChangeObject<string>[] | null {
 	if (before === null || after === null) return null;
-	const changes = diffLines(before, after, { maxEditLength: MAX_CHANGED_LINES });
+	return diffLines(before, after, { maxEditLength: MAX_CHANGED_LINES }) ?? null;
+}
+
+function countLines(changes: readonly ChangeObject<string>[]): NonNullable<Lines> {
 	const count = (some: { count: number }[]): number => some.reduce((sum, each) => sum + each.count, 0);
-	return changes
-		? { added: count(changes.filter(({ added }) => added)), removed: count(changes.filter(({ removed }) => removed)) }
-		: null;
+	return {
+		added: count(changes.filter(({ added }) => added)),
+		removed: count(changes.filter(({ removed }) => removed))
+	};
+}
+
+function firstLineOf(changes: readonly ChangeObject<string>[]): string | undefined {
+	const first = (sign: string, some: { value: string }[]): string | undefined => {
+		const line = some
+			.flatMap(({ value }) => value.split('\n'))
+			.map((each) => each.trim())
+			.find(Boolean);
+		return line && `${sign} ${line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).trimEnd()}…` : line}`;
+	};
+	return (
+		first(
+			'+',
+			changes.filter(({ added }) => added)
+		) ??
+		first(
+			'−',
+			changes.filter(({ removed }) => removed)
+		)
+	);
+}
+
+/** Where the files were the same already after an earlier edit, or before all: when, and whether the one between was taken back. Newest first. */
+function backTo(edits: readonly Edit[], index: number): Pick<SkillEdit, 'backTo' | 'isUndo'> {
+	/** Of each file that was changed since: what it says after this edit. */
+	const after = new Map<string, string | null>();
+	const before = new Map<string, string | null>();
+	for (let at = index; at < edits.length; at++) {
+		for (const file of edits[at]?.files ?? []) {
+			if (!after.has(file.path)) after.set(file.path, file.after);
+			before.set(file.path, file.before?.id ?? null);
+		}
+		if ([...after].some(([path, id]) => before.get(path) !== id)) continue;
+		const { isReturn, isDraft } = edits[index] ?? {};
+		const isUndo = at === index + 1 && !isReturn && !isDraft;
+		return { backTo: edits[at + 1]?.editedAt ?? null, ...(isUndo && { isUndo }) };
+	}
+	return {};
 }
 
 function sumOf(counts: readonly Lines[]): Lines {

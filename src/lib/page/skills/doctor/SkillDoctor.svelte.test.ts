@@ -179,6 +179,17 @@ test('F1: what worked before is offered first, with what going back takes back',
 	expect(fixSkill).not.toHaveBeenCalled();
 });
 
+test('F1: a description that comes from an earlier version says so', async () => {
+	const earlier = '2026-03-01T10:00:00Z';
+	const issue = { ...sick.issues[0]!, field: 'description', fixId: 'description', earlier };
+	const { screen } = await setup({ ...sick, issues: [issue] });
+	await userEvent.click(screen.getByTestId('doctor-fix-all'));
+	await expect
+		.element(screen.getByTestId('doctor-proposal'))
+		.toMatchTextContent(/The description is the last one it had, from before the edit of Mar 1/);
+	await expect.element(screen.getByRole('button', { name: 'Apply fix' })).toBeVisible();
+});
+
 test('F1: a description that is only a guess is said to be one, and its line handed on to be checked', async () => {
 	const issue = { ...sick.issues[0]!, field: 'description', fixId: 'description', isGuess: true };
 	const after = '---\nname: demo\ndescription: Run it.\n---\nRun it.\n';

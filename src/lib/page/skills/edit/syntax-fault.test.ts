@@ -4,7 +4,7 @@ import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
 import { python } from '@codemirror/lang-python';
 import { describe, expect, test } from 'vitest';
-import { syntaxFault } from './syntax-fault.ts';
+import { faultsIn, syntaxFault } from './syntax-fault.ts';
 
 const [JS, PY, JSON_] = [javascript(), python(), json()].map(({ language }) => language.parser);
 const PARSERS = new Map(Object.entries({ js: JS, mjs: JS, cjs: JS, py: PY, json: JSON_ }));
@@ -33,6 +33,20 @@ describe('F1: a script that can’t be read', () => {
 		['a.json', ' \n']
 	])('%s %j has nothing to tell', (path, text) => {
 		expect(faultIn(path, text)).toBeNull();
+	});
+
+	test('files are looked at without an editor, each as what it is', async () => {
+		const files = [
+			{ path: 'scripts/good.mjs', text: 'console.log(1);\n' },
+			{ path: 'scripts/bad.mjs', text: 'const a = 1;\r\nconst b = ;\r\n' },
+			{ path: 'scripts/bad.py', text: 'def f()\n    return 1\n' },
+			{ path: 'scripts/run.sh', text: 'if (' },
+			{ path: 'scripts/long.mjs', text: null }
+		];
+		expect((await faultsIn(files)).map(({ path, line }) => [path, line])).toEqual([
+			['scripts/bad.mjs', 2],
+			['scripts/bad.py', 1]
+		]);
 	});
 
 	test('no file of the bundled skills, of the examples and of the app’s own scripts is one', () => {

@@ -1,5 +1,5 @@
 /** Where a script or JSON can't be read, as the tree that colors it tells. */
-import type { syntaxTree } from '@codemirror/language';
+import type { LanguageSupport, syntaxTree } from '@codemirror/language';
 
 export interface CodeMark {
 	/** From 1. */
@@ -18,6 +18,29 @@ const UNKNOWN: Record<string, RegExp> = {
 	JavaScript: /\bwith\s*\{|\busing\s/,
 	Python: /\d\.(?!\d)|\f|\byield\)*\s*$|\)\s+as\s*\(|\bcase\s+\w+\./m
 };
+
+/** Loaded where they are needed, as the editor does. */
+const PARSERS: Record<string, () => Promise<LanguageSupport>> = {
+	JavaScript: async () => (await import('@codemirror/lang-javascript')).javascript(),
+	Python: async () => (await import('@codemirror/lang-python')).python(),
+	JSON: async () => (await import('@codemirror/lang-json')).json()
+};
+
+/** The first fault of each of these files, without an editor; those that can’t be told have none. */
+export async function faultsIn(
+	files: readonly { path: string; text: string | null }[]
+): Promise<(CodeMark & { path: string })[]> {
+	const found = await Promise.all(
+		files.map(async ({ path, text }) => {
+			const support = await PARSERS[languageOf(path) ?? '']?.();
+			if (!support || text === null) return null;
+			const lines = text.replace(/\r\n?/g, '\n');
+			const fault = syntaxFault(support.language.parser.parse(lines), lines, path);
+			return fault && { ...fault, path };
+		})
+	);
+	return found.filter((fault) => fault !== null);
+}
 
 /** Whether a fault in it would be told. */
 export function canTell(path: string): boolean {

@@ -127,7 +127,7 @@ describe('E17: the list of skills', () => {
 		const skills = [
 			sampleSummary({ id: 'count-words', name: 'count-words' }),
 			sampleSummary({ id: 'torn', name: 'torn', status: 'broken' }),
-			sampleSummary({ id: 'new', name: 'new', trust: 'untrusted' })
+			sampleSummary({ id: 'new', name: 'new', description: 'Draws a chart.', trust: 'untrusted' })
 		];
 		const { screen } = await setup(skills);
 		await screen.getByTestId('skill-search').fill('coutn words');
@@ -135,6 +135,9 @@ describe('E17: the list of skills', () => {
 		await expect.element(screen.getByText('No exact match. Did you mean:')).toBeVisible();
 		await expect.element(meant.getByTestId('skill-link')).toHaveAttribute('href', '/skills/count-words');
 		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(1);
+		// No name is like it, a word of a description is.
+		await screen.getByTestId('skill-search').fill('chrat');
+		await expect.element(meant.getByTestId('skill-link')).toHaveAttribute('href', '/skills/~new');
 		await screen.getByTestId('skill-search').fill('xyzzy');
 		await expect.element(meant).not.toBeInTheDocument();
 		await screen.getByRole('button', { name: 'Show all' }).click();

@@ -362,6 +362,29 @@ describe('F1: the edits of a skill', () => {
 		await expect.element(empty.getByTestId('skill-edits').last()).not.toBeVisible();
 	});
 
+	test('tell rows apart by their first line, what a restore went back to, and a save that was undone', async () => {
+		const { screen, client } = await rendered();
+		const made = (id: string, more: Partial<SkillEdit>) => ({ ...edit, id, ...more });
+		client.listEdits.mockResolvedValueOnce([
+			made('e7', { isReturn: true, backTo: '2026-03-01T10:00:00Z' }),
+			made('e6', { isReturn: true, backTo: null }),
+			made('e5', { isUndo: true, backTo: null }),
+			made('e4', { isUndo: true, backTo: null }),
+			made('e3', { isUndo: true, backTo: null }),
+			made('e2', { line: '+ echo 2' }),
+			made('e1', {})
+		]);
+		await screen.rerender({ digest: 'now' });
+		const rows = screen.getByTestId('skill-edit');
+		await expect.element(rows.nth(0)).toMatchTextContent(/Restored what was there on Mar 1\S* · /);
+		await expect.element(rows.nth(1)).toMatchTextContent(/Restored what was there before these edits ·/);
+		await expect.element(rows.nth(2)).toMatchTextContent(/Undid the save ·/);
+		await expect.element(rows.nth(3)).toMatchTextContent(/Redid the save ·/);
+		await expect.element(rows.nth(4)).toMatchTextContent(/Undid the save ·/);
+		await expect.element(rows.nth(5).getByTestId('edit-line')).toHaveTextContent('+ echo 2');
+		await expect.element(rows.nth(6).getByTestId('edit-line')).not.toBeInTheDocument();
+	});
+
 	test('are restored, and the list is read again: it has what was there before', async () => {
 		const { client, onreturned, screen } = await rendered();
 		client.returnToEdit.mockResolvedValue({ skill: 'renamed' });

@@ -1,7 +1,7 @@
 /** The Skill Doctor: finds problems in a skill's folder, and fixes what it can (F1, A5, A6, A23). */
 import { dirname, join, resolve } from 'node:path';
 import { changed, digestOf, DoctorError, replaceFile } from './skill-file.ts';
-import { FIXES, fixIdOf, isGuess } from './fixes.ts';
+import { FIXES, fixIdOf, isEarlier, isGuess } from './fixes.ts';
 import { readEntries, readFolderName, skillFileOf } from '../read/folder-walk.ts';
 import { readSafely, readSkillText } from '../read/safe-read.ts';
 import { loadSkill, readFacts, textIssues, withoutRepeats } from '../read/skill-loader.ts';
@@ -20,6 +20,8 @@ export interface DiagnosedIssue extends SkillIssue {
 	after: string | null;
 	/** The fix makes up a description of what the instructions begin with. */
 	isGuess?: boolean;
+	/** The fix brings the description back that the skill had last. */
+	isEarlier?: boolean;
 }
 
 /** The problems of a skill's folder, by the strict rules. */
@@ -46,14 +48,16 @@ export interface FixRequest {
 	fixes?: readonly string[] | undefined;
 	/** Keeps the old text somewhere else than beside the new one; called before anything is written. */
 	keep?: (old: { bytes: Uint8Array; after: string }) => Promise<void>;
+	/** As for `diagnose`. */
+	earlier?: string | undefined;
 }
 
 /** Renames the file to SKILL.md; its text stays the same. */
 const RENAME = 'file-name';
 
-/** Never throws for problems of the skill, only if the folder can't be read. */
-export async function diagnose(dir: string): Promise<Diagnosis> {
-	return (await examine(resolve(dir))).diagnosis;
+/** Never throws for problems of the skill, only if the folder can't be read. `earlier`: the description that it had last. */
+export async function diagnose(dir: string, earlier?: string): Promise<Diagnosis> {
+	return (await examine(resolve(dir), earlier)).diagnosis;
 }
 
 /**
@@ -62,9 +66,9 @@ export async function diagnose(dir: string): Promise<Diagnosis> {
  * Also fixes requested problems that appear only after another fix.
  * @throws Error with a `DoctorError`'s code, without changing anything
  */
-export async function applyFixes(dir: string, { digest, fixes, keep }: FixRequest): Promise<Diagnosis> {
+export async function applyFixes(dir: string, { digest, fixes, keep, earlier }: FixRequest): Promise<Diagnosis> {
 	const folder = resolve(dir);
-	const { diagnosis, file } = await examine(folder);
+	const { diagnosis, file } = await examine(folder, earlier);
 	if (!file) {
 		throw new DoctorError('missing', `Nothing to fix: there’s no readable SKILL.md in ${folder}.`);
 	}
@@ -75,7 +79,7 @@ export async function applyFixes(dir: string, { digest, fixes, keep }: FixReques
 	const unknown = fixes?.find((fix) => fix !== RENAME && !Object.hasOwn(FIXES, fix));
 	if (unknown !== undefined) throw new DoctorError('unfixable', `Unknown fix “${unknown.slice(0, 100)}”.`);
 	const renames = file.name !== 'SKILL.md' && (fixes?.includes(RENAME) ?? true);
-	const after = mendAll(file.text, folder, fixes && new Set(fixes));
+	const after = mendAll(file.text, folder, { wanted: fixes && new Set(fixes), earlier });
 	if (after === file.text && !renames) {
 		if (!fixes) return diagnosis;
 		const known = new Set(diagnosis.issues.flatMap(({ fixId }) => (fixId === null ? [] : [fixId])));
@@ -95,18 +99,22 @@ interface SkillFile {
 	text: string;
 }
 
-async function examine(dir: string): Promise<{ diagnosis: Diagnosis; file: SkillFile | null }> {
+async function examine(dir: string, earlier?: string): Promise<{ diagnosis: Diagnosis; file: SkillFile | null }> {
 	const entries = readEntries(dir);
 	const entry = skillFileOf(entries);
 	if (!entry) return { diagnosis: withoutFile(dir), file: null };
 	const reader = { readFolder: async (folder: string) => readEntries(folder), beforeFile: () => undefined };
 	const skill = await loadSkill({ path: dir, root: { path: dirname(dir), source: '' }, file: entry, entries }, reader);
 	const file = readFile(dir, entry.name, entry.isSymbolicLink());
-	return { diagnosis: diagnosisOf(skill, dir, file), file };
+	return { diagnosis: diagnosisOf(skill, dir, { file, earlier }), file };
 }
 
-function diagnosisOf(skill: Skill | BrokenSkill, dir: string, file: SkillFile | null): Diagnosis {
-	const mend = file ? createMender(file.text, dir) : () => null;
+function diagnosisOf(
+	skill: Skill | BrokenSkill,
+	dir: string,
+	{ file, earlier }: { file: SkillFile | null; earlier: string | undefined }
+): Diagnosis {
+	const mend = file ? createMender(file.text, dir, earlier) : () => null;
 	const found = file ? withTextIssues(file.text, skill) : strictIssues(skill);
 	const issues = found.map((issue): DiagnosedIssue => {
 		if (file && isFileName(issue)) return { line: 1, ...issue, fixId: RENAME, after: file.text };
@@ -116,7 +124,9 @@ function diagnosisOf(skill: Skill | BrokenSkill, dir: string, file: SkillFile | 
 			...issue,
 			fixId,
 			after,
-			...(after !== null && fixId !== null && isGuess(fixId, after) && { isGuess: true })
+			...(after !== null &&
+				fixId !== null &&
+				(isEarlier(fixId, after, earlier) ? { isEarlier: true } : isGuess(fixId, after) && { isGuess: true }))
 		};
 	});
 	if (file && file.name !== 'SKILL.md' && !issues.some(isFileName)) {
@@ -129,7 +139,7 @@ function diagnosisOf(skill: Skill | BrokenSkill, dir: string, file: SkillFile | 
 		status: skill.status,
 		path: skill.path,
 		issues,
-		fixed: isFixable ? { before: file.text, after: mendAll(file.text, dir) } : null,
+		fixed: isFixable ? { before: file.text, after: mendAll(file.text, dir, { earlier }) } : null,
 		digest: file ? digestOf(file.bytes) : ''
 	};
 }
@@ -163,10 +173,10 @@ function readFile(dir: string, name: string, isLink: boolean): SkillFile | null 
 const MAX_STEPS = 30;
 
 /** Returns the text with the issue fixed; null if no fix works. */
-export function createMender(text: string, dir: string): (issue: SkillIssue) => string | null {
+export function createMender(text: string, dir: string, earlier?: string): (issue: SkillIssue) => string | null {
 	const tried = new Map<string, { after: string; issues: readonly SkillIssue[] } | null>();
 	const attempt = (fixId: string) => {
-		const after = FIXES[fixId]?.(text, dir) ?? null;
+		const after = FIXES[fixId]?.(text, dir, earlier) ?? null;
 		if (after === null || after === text || !keepsBody(text, after)) return null;
 		return { after, issues: textIssues(after, join(dir, 'SKILL.md')) };
 	};
@@ -182,11 +192,15 @@ export function createMender(text: string, dir: string): (issue: SkillIssue) => 
 }
 
 /** The text with all or the given fixes applied, repeated for problems that appear only after another fix. */
-export function mendAll(text: string, dir: string, wanted?: ReadonlySet<string>): string {
+export function mendAll(
+	text: string,
+	dir: string,
+	{ wanted, earlier }: { wanted?: ReadonlySet<string> | undefined; earlier?: string | undefined } = {}
+): string {
 	const seen = new Set([text]);
 	let mended = text;
 	for (let step = 0; step < MAX_STEPS; step += 1) {
-		const mend = createMender(mended, dir);
+		const mend = createMender(mended, dir, earlier);
 		const next = firstOf(textIssues(mended, join(dir, 'SKILL.md')), (issue) => {
 			if (wanted && !wanted.has(fixIdOf(issue) ?? '')) return null;
 			const after = mend(issue);
@@ -230,11 +244,11 @@ interface TextCheck {
 }
 
 /** `dir` is the folder whose name must match; it needn't exist. */
-export function checkText(text: string, dir: string): TextCheck {
+export function checkText(text: string, dir: string, earlier?: string): TextCheck {
 	const folder = resolve(dir);
 	const path = join(folder, 'SKILL.md');
 	const read = readLeniently(text, path);
-	const mend = createMender(text, folder);
+	const mend = createMender(text, folder, earlier);
 	const fixes: Record<string, string> = {};
 	const issues = withoutRepeats([...textIssues(text, path), ...read.issues, ...missingScripts(text, folder)]).map(
 		(issue) => {

@@ -22,8 +22,8 @@ import {
 } from './lines.ts';
 import { cutAtSentence, firstWords, isName, slugOf } from './words.ts';
 
-/** Returns the text with one problem fixed; null if that's not possible. */
-type Fix = (text: string, dir: string) => string | null;
+/** Returns the text with one problem fixed; null if that's not possible. `earlier`: the description that it had last. */
+type Fix = (text: string, dir: string, earlier?: string) => string | null;
 
 /** Fixes for issues of the whole file, by a part of the message. */
 const FILE_FIXES: [part: string, fixId: string][] = [
@@ -49,9 +49,16 @@ export function isGuess(fixId: string, after: string): boolean {
 	return !('field' in front) && front.data.description === firstWords(front.body);
 }
 
+/** Whether a fix has brought back the description that the skill had last. */
+export function isEarlier(fixId: string, after: string, earlier: string | undefined): boolean {
+	if (earlier === undefined || (fixId !== 'description' && fixId !== 'opening')) return false;
+	const front = readFrontMatter(after);
+	return !('field' in front) && front.data.description === earlier;
+}
+
 export const FIXES: Readonly<Record<string, Fix>> = {
 	start: withoutStart,
-	opening: (text, dir) => withOpening(text, readFolderName(dir).name),
+	opening: (text, dir, earlier) => withOpening(text, readFolderName(dir).name, earlier),
 	closing: withClosing,
 	yaml: mendYaml,
 	name: edit((raw, front, dir) => {
@@ -60,9 +67,9 @@ export const FIXES: Readonly<Record<string, Fix>> = {
 		const name = isName(folder) ? folder : slugOf(typeof given === 'string' ? given : '') || slugOf(folder);
 		return name ? withText(raw, front, 'name', name, 0) : null;
 	}),
-	description: edit((raw, front) => {
+	description: edit((raw, front, _dir, earlier) => {
 		const { data } = front;
-		const fields = [data.description, data.when_to_use, data['when-to-use'], data.summary];
+		const fields = [data.description, earlier, data.when_to_use, data['when-to-use'], data.summary];
 		const text = cutAtSentence(fields.map((field) => textOf(field)).find(Boolean) ?? firstWords(front.body), 1024);
 		const below = front.lines.get('name');
 		return text ? withText(raw, front, 'description', text, below === undefined ? 0 : below - front.top) : null;
@@ -89,8 +96,8 @@ export const FIXES: Readonly<Record<string, Fix>> = {
 	})
 };
 
-function edit(change: (raw: RawSkill, front: FrontMatter, dir: string) => RawSkill | null): Fix {
-	return (given, dir) => {
+function edit(change: (raw: RawSkill, front: FrontMatter, dir: string, earlier?: string) => RawSkill | null): Fix {
+	return (given, dir, earlier) => {
 		const read = readFrontMatter(given);
 		if ('field' in read) return null;
 		// Entries can only be found in valid YAML.
@@ -100,7 +107,7 @@ function edit(change: (raw: RawSkill, front: FrontMatter, dir: string) => RawSki
 		if (!raw || 'field' in front) return null;
 		// Changing an anchor's value would change its aliases too.
 		if (aliasesOf(raw.yaml).size > 0) return null;
-		const changed = change(raw, front, dir);
+		const changed = change(raw, front, dir, earlier);
 		return changed && joinSkill(changed);
 	};
 }
@@ -272,7 +279,7 @@ function withoutStart(text: string): string | null {
 }
 
 /** Adds an opening fence: in place of a similar line, above the first entry, or with a whole front matter. */
-function withOpening(text: string, folder: string): string | null {
+function withOpening(text: string, folder: string, earlier?: string): string | null {
 	const lines = linesOf(text.replace(/^\uFEFF/, ''));
 	const top = lines.findIndex((line) => /\S/.test(line));
 	const first = lines[top];
@@ -296,7 +303,7 @@ function withOpening(text: string, folder: string): string | null {
 	}
 	const readable = candidates.find((candidate) => isReadable(candidate));
 	if (readable !== undefined) return readable;
-	const description = firstWords(lines.join('').replace(/\r\n?/g, '\n'));
+	const description = earlier ?? firstWords(lines.join('').replace(/\r\n?/g, '\n'));
 	const name = slugOf(folder);
 	if (!description || !name || candidates.length > 0) return null;
 	const entries = [textLine('name', name), textLine('description', description)];
