@@ -894,6 +894,10 @@ const PLOTS =
 	'Name,Plot,Size m2,Fee,Paid,Joined,Children\nJun Sato,A1,120,40.00,yes,2018-04-12,2\nBo Falk,A2,110,30.00,no,2021-09-30,0\nCy Ode,B1,85,50.00,yes,2020-01-05,\n';
 const STOCK =
 	'SKU,Product,In stock,Supplier,Cost,Last delivery\nB7,Pens blue,12,Stiftco,0.45,2026-09-12\nC3,Stapler,5,Stiftco,6.90,2026-08-30\nD9,Folders,0,Nordpapier,1.10,2026-07-19\n';
+const REFUND =
+	'Date,Customer,Amount,Paid by\n2026-04-01,Okoro,60,card\n2026-04-02,Novak,20,cash\n2026-04-03,Dubois,15,card\n2026-04-04,Diaz,15,card\n2026-04-05,Haddad,-30,card\n';
+const BORN =
+	'Name,Born,Helmet,Member since\nOwen,1958,yes,2012-05-01\nInes,1985,no,2021-03-01\nTom,2001,yes,2023-07-01\n';
 const TASKS = 'Task,Owner,Done,Hours\nOrder paint,Ann,yes,2\nBook hall,Bo,yes,1.5\nPrint flyers,Ann,no,3\n';
 const BOOKS =
 	'Title,Author,Genre,Pages,Stars,Finished\nDune,Frank Herbert,Fiction,612,5,2026-01-12\nEmma,Jane Austen,Classic,474,,\nPersuasion,Jane Austen,Classic,249,4,2025-11-02\n';
@@ -969,6 +973,18 @@ describe('data-analysis: rows that have something', () => {
 		[STOCK, 'when was the last delivery?', 'The latest Last delivery is **2026-09-12**'],
 		[STOCK, 'which supplier has the most products', '**Stiftco** has the highest number of rows (2)'],
 		[STOCK, 'which supplier is used most', '**Stiftco** has the highest number of rows (2)'],
+		[REFUND, 'How much was paid in cash?', 'The total Amount for Paid by “cash” is **20**'],
+		[REFUND, 'Which customer spent the most?', '**Okoro** has the highest Amount (60)'],
+		[REFUND, 'Did Okoro ever pay cash?', 'No: **Okoro** has Paid by “card”.'],
+		[BORN, 'Who was born after 1990?', '**1** of 3 rows has Born after 1990: Tom.'],
+		[BORN, 'Who is the oldest?', 'The lowest Born is **1958**: Owen.'],
+		[BORN, 'Who joined before 2020?', '**1** of 3 rows has Member since before 2020: Owen.'],
+		[BORN, 'Who doesn’t wear a helmet?', '**1** of 3 rows has Helmet “no”: Ines.'],
+		[
+			'Date,Amount,Balance EUR\n2026-09-01,5,105\n2026-09-02,-10,95\n',
+			'What is my balance?',
+			'The latest Date is **2026-09-02**: 95.'
+		],
 		[LOG, 'hottest day', 'The highest temp_c is **28.5**: 2026-07-02.'],
 		[LOG, 'which station is warmer?', '**Hill** has the highest average temp_c (23.25)'],
 		[LOG, 'how hot was it on 2 July', 'The average temp_c on 2 July is **24.25**'],

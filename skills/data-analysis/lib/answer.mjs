@@ -7,6 +7,7 @@ import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
 import { isAmount, labelOf } from './names.mjs';
 import { monthText } from './values.mjs';
+import { hasBothSigns } from './wording.mjs';
 import { cell, groupReport, rowReport, share } from './report.mjs';
 
 /** So many rows are shown. */
@@ -32,7 +33,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 	const isOfWhen = wanted.isOfWhen && by.length === 0;
 	const named = (wanted.isOfWho ? label : null) ?? wanted.shown ?? (isOfWhen ? wanted.date : label);
 	// In a file of income and spending, a part that only goes out is spending, whether or not it is called so.
-	const hasNoIncome = value !== null && all && isOutgoing(columns[value]) && !isOutgoing(all.columns[value]);
+	const hasNoIncome = value !== null && all && isOutgoing(columns[value]) && hasBothSigns(all.columns[value]);
 	const flow = wanted.flow ?? (hasNoIncome ? 'out' : undefined);
 	const askedEnd = hasNoIncome && !wanted.flow ? ({ low: 'high', high: 'low' }[wanted.end] ?? wanted.end) : wanted.end;
 	const isOut = flow === 'out';

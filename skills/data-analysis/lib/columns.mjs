@@ -1,6 +1,6 @@
 /** One column summed up while its cells go by: type, missing cells, values, statistics. */
 
-import { add, compare, decimal, divide, grouped, multiply, subtract, toNumber, ZERO } from './decimal.mjs';
+import { add, compare, decimal, divide, grouped, multiply, plain, subtract, toNumber, ZERO } from './decimal.mjs';
 import { OF_COIN } from './names.mjs';
 import { isMissing, parseDate, parseNumber, signOf } from './values.mjs';
 
@@ -135,6 +135,8 @@ export class Column {
 
 	/** A figure as the cells have it: cents with both digits, and the sign that all of them have. */
 	show(number) {
+		// A year has no comma.
+		if (/year|born|birth/i.test(this.name) && !this.hasDecimals) return plain(number, this.places);
 		const [before, after] = (this.#sign ?? '|').split('|');
 		const text = grouped(number, this.places);
 		const [digits, minus] = text.startsWith('-') ? [text.slice(1), '-'] : [text, ''];

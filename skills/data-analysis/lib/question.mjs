@@ -276,6 +276,14 @@ function readLine(line, table, columns) {
 		isAmount(columns[namedNumber].name) &&
 		/\b(how many|number of)$/.test(sentence.before(named.find(({ index }) => index === namedNumber).at));
 	const isShare = /\b(share|percent|percentage|proportion)\b|%/.test(said);
+	// A balance is the last one, and no average.
+	const isOfBalance =
+		namedNumber !== undefined &&
+		/balance/i.test(columns[namedNumber].name) &&
+		!measured &&
+		date !== undefined &&
+		by.length === 0 &&
+		conditions.length === 0;
 	const isSomeLevel =
 		meant !== 'count' &&
 		amount === null &&
@@ -293,6 +301,7 @@ function readLine(line, table, columns) {
 		/\bwhen\b/.test(said) && conditions.length === 0 && by.length === 0 && named.some(({ index }) => index === date);
 	const isFlipped = /low|high/.test(dated) && GOING_OUT.test(said) && hasBothSigns(columns[ofNumber ?? amount]);
 	const end =
+		(isOfBalance ? 'late' : undefined) ??
 		ageEnd ??
 		bornEnd ??
 		(isOfBirth && AGES.low.test(said) ? 'late' : undefined) ??
@@ -487,7 +496,7 @@ function readLine(line, table, columns) {
 		pair: pairIn(compared),
 		isThan: /\bthan (?![$€£¥]?\d)/.test(said),
 		isLess: LESS.test(said),
-		shown,
+		shown: isOfBalance ? namedNumber : shown,
 		isOfWhen: date !== undefined && /\b(when|days?|dates?)\b/.test(said),
 		isOfWho: /\b(who|whom|whose|names?)\b/.test(said),
 		noun: isDaily && /\bdays\b/.test(said) ? 'days' : nounOf(sentence, named),

@@ -129,7 +129,9 @@ export function columnReport(columns) {
 
 /** A year has no comma. */
 function figureText(column) {
-	return /year/i.test(column.name) ? (number) => plain(number, column.places) : (number) => column.show(number);
+	return /year|born|birth/i.test(column.name)
+		? (number) => plain(number, column.places)
+		: (number) => column.show(number);
 }
 
 function contents(column) {

@@ -91,6 +91,7 @@ export function inOwnWords(line, columns) {
 		[/\b(?:still )?(?:owes?|owed)\b/g, paid && `un${paid}`],
 		[/\bout of stock\b/g, pieces ? `no ${pieces}` : 'outofstock'],
 		[/\bprices?\b/g, coin],
+		[/\b(?:doesn't|don't|does not|do not) (?:wear|have|own)\b/g, 'has no'],
 		[/\bhow long\b/g, lasting && `how much ${lasting}`],
 		[/\b(\d+)[ -]stars?\b/g, rating && `${rating} $1`],
 		[/(?<=\b(?:each|per|every|by) )(?:person|people)\b/g, person?.toLowerCase()],

@@ -76,6 +76,13 @@ test('F16: a failure before the skill was changed says so, in the script’s own
 	await expect.element(screen.getByTestId('improve-failing')).not.toBeInTheDocument();
 });
 
+test('F16: after a change, a good run from before it is no sign that it runs well', async () => {
+	const { screen } = await setup(['success', 'error'], { digest: 'other' });
+	await expect
+		.element(screen.getByTestId('last-failure'))
+		.toHaveTextContent('Last failure: Broke at 1. The skill was changed since.');
+});
+
 test('F16: a reason that ends with a full stop gets no second one', async () => {
 	const { screen } = await setup(['success', 'error'], { more: { errorMessage: 'It took too long.' } });
 	await expect

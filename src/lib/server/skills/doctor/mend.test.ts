@@ -239,7 +239,9 @@ describe('F1: what can be mended, and how', () => {
 
 	test('only what is wanted is mended', () => {
 		const text = skill('name: Demo\nversion: v1\ndescription: x');
-		expect(mendAll(text, DIR, { wanted: new Set(['version']) })).toBe(skill('name: Demo\nversion: "1.0.0"\ndescription: x'));
+		expect(mendAll(text, DIR, { wanted: new Set(['version']) })).toBe(
+			skill('name: Demo\nversion: "1.0.0"\ndescription: x')
+		);
 		expect(mendAll(text, DIR, { wanted: new Set(['license']) })).toBe(text);
 	});
 });
