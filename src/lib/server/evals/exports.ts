@@ -124,7 +124,8 @@ function gradingOf(answer: EvalAnswer) {
 	}));
 	const passed = told.filter((each) => each.passed).length;
 	const seconds = answer.durationMs / 1000;
-	const calls = Object.groupBy(answer.calls, (call) => call.slice(0, Math.max(0, call.indexOf(':'))));
+	// Not `Object.groupBy`: programs that use the library may run on Node 20.
+	const called = answer.calls.map((call) => call.slice(0, Math.max(0, call.indexOf(':'))));
 	return {
 		expectations: told,
 		summary: {
@@ -132,7 +133,7 @@ function gradingOf(answer: EvalAnswer) {
 			pass_rate: told.length === 0 ? 0 : rounded(passed / told.length)
 		},
 		execution_metrics: {
-			tool_calls: Object.fromEntries(Object.entries(calls).map(([name, made = []]) => [name, made.length])),
+			tool_calls: Object.fromEntries(called.map((name) => [name, called.filter((each) => each === name).length])),
 			total_tool_calls: answer.calls.length,
 			total_steps: answer.steps,
 			errors_encountered: answer.status === 'success' ? 0 : 1,

@@ -84,9 +84,11 @@ export function choicesOf(actions: readonly Action[]): Map<string, Action[]> {
 		purpose !== '' && actions.every((other) => other.purpose !== purpose || other.label === label);
 	const isOnly = (action: Action) =>
 		actions.every((other) => other.form === action.form || inWords(other) !== inWords(action));
-	return Map.groupBy(actions, (action) =>
-		isOwn(action) ? action.purpose : isOnly(action) ? inWords(action) : shortForm(action.form)
-	);
+	const wordsOf = (action: Action) =>
+		isOwn(action) ? action.purpose : isOnly(action) ? inWords(action) : shortForm(action.form);
+	// Not `Map.groupBy`: programs that use the library may run on Node 20.
+	const choices = [...new Set(actions.map(wordsOf))];
+	return new Map(choices.map((words) => [words, actions.filter((action) => wordsOf(action) === words)]));
 }
 
 /** `Tide with time` for `scripts/tide.mjs HH:MM`. */
@@ -175,8 +177,10 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 
 /** For skills that were meant and can’t be used. */
 export function unusableText(skills: History['unusable']): string {
-	const groups = [...Map.groupBy(skills, wayBack)];
-	return groups.flatMap(([way, group]) => [...group.map((skill) => unusableLine(skill)), way]).join('\n\n');
+	const ways = [...new Set(skills.map(wayBack))];
+	return ways
+		.flatMap((way) => [...skills.filter((skill) => wayBack(skill) === way).map((skill) => unusableLine(skill)), way])
+		.join('\n\n');
 }
 
 /** For a message that wants a skill changed: `on`, `off` or null, to delete it. */

@@ -160,11 +160,13 @@ export async function checkSkillText(
 }
 
 /** As in lists: what the specification forbids, and a skill works with all the same, is a warning. Who writes it is told more loudly. */
-function asInUse<Issue extends { severity: 'error' | 'warning' }>(
+function asInUse<Issue extends { severity: 'error' | 'warning'; file?: string | undefined }>(
 	status: SkillCheck['status'],
 	issues: readonly Issue[]
 ): Issue[] {
-	return issues.map((issue) => (status === 'ready' ? { ...issue, severity: 'warning' } : issue));
+	return issues.map((issue) =>
+		status === 'ready' && issue.file === undefined ? { ...issue, severity: 'warning' } : issue
+	);
 }
 
 /**
