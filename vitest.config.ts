@@ -6,7 +6,7 @@ import { findChromium } from './tests/support/chromium.ts';
 const componentTests = 'src/**/*.svelte.test.ts';
 /** Start the whole app again and again: minutes, and a build that nobody else makes meanwhile. */
 const crashTests = 'tests/crash/**/*.test.ts';
-/** Wear the machine out on purpose: one after the other. */
+/** Wear the machine out on purpose: one after the other, and beside nothing else. */
 const sandboxTests = 'tests/sandbox/**/*.test.ts';
 
 // Half of the start of a program of ours is compiling: what runs scripts, of which each app of a test has one, and a worker.

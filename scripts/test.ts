@@ -1,7 +1,6 @@
 /**
- * `npm test`: the checks, then Vitest, then the sandboxes and crashes beside a build, Playwright and the pages in a second
- * browser, docs/protocols.md; the last line is the total of them all. It installs nothing: what a machine lacks is skipped,
- * and said.
+ * `npm test`: the checks, then Vitest, a build and crashes beside the sandboxes, Playwright, the pages in a second browser,
+ * docs/protocols.md; the last line is the total of them all. It installs nothing: what a machine lacks is skipped, and said.
  */
 
 import { existsSync } from 'node:fs';
@@ -97,14 +96,14 @@ async function vitest(name: string, projects: string[], env: Record<string, stri
 	});
 }
 
-/** Sandboxes and crashes are mostly waited for, while browsers compute: beside each other they take half the time. */
+/** Sandboxes and crashes are mostly waited for: beside each other they take half the time. */
 async function sandboxAndBuiltTests(): Promise<Totals[]> {
 	const sandboxes = sandboxTests();
 	const isBuilt = await build();
 	const built = countSteps([{ isPassed: isBuilt }]);
 	if (!isBuilt) return [await sandboxes, built];
-	const crashes = sandboxes.then(crashTests);
-	return [built, await browserTests(), await secondBrowserTests(), await sandboxes, await crashes];
+	const crashes = await crashTests();
+	return [await sandboxes, built, crashes, await browserTests(), await secondBrowserTests()];
 }
 
 /** Once, here: otherwise each server that a test starts would find the build stale and make its own. */
