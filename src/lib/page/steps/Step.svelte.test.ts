@@ -350,7 +350,7 @@ describe('F14: what can be done about a failure', () => {
 				? run
 				: url.includes('/executions')
 					? { data: [run], total: 1, page: 1, limit: 50, totalPages: 1 }
-					: sampleDetail({ name: 'count-words', digest: 'mended' });
+					: sampleDetail({ skillId, digest: 'mended' });
 		vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => Response.json(answer(String(input))));
 		const output = [{ stream: 'stderr' as const, text: 'TypeError: no\n    at file:///s/scripts/count.js:7:3\n' }];
 		const part = { ...failed, execution: { ...failed.execution!, output, executionId: 'e7' } };
