@@ -1,0 +1,408 @@
+/** A question as words, and what can be read from them one by one: limits, months, cells and columns. */
+
+import { ZERO } from './decimal.mjs';
+import { conditionText, monthsIn } from './conditions.mjs';
+import { labelOf, ROW_NOUNS, SMALL, sortOf, stem } from './names.mjs';
+import { monthNumber, parseNumber } from './values.mjs';
+import { inOwnWords } from './wording.mjs';
+
+/** `table 3` */
+export const A_VALUE = /^ (?:is |= ?|no |number )?(\d+(?:\.\d+)?)\b/;
+const A_YEAR = /^(19|20)\d\d$/;
+const A_MONTH = /^(st|nd|rd|th)?( of)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
+const SORTING = /\b(sort|sorted|order|ordered|rank|ranked|list|show|top|first)\b.* by$/;
+const COINS = /^ ?(pounds|euros?|dollars|bucks|quid|kroner|francs)$/;
+const MISSING = ['', 'na', 'n/a', 'nan', 'null', '-', '--'];
+const IS_MISSING = /\b(missing|empty|blank)\b/;
+/** Right before what isn't meant, small words aside. */
+const NOT =
+	/(\b(not|never|no|without|except|excluding|neither|other than|not counting|has to|have to|had to|must|needs? to)|n't)( (been|yet|have|has|had|is|are|the|for|from|in|of|at|on|to|a))*$/;
+/** Stands before what is grouped by. */
+const BY = /\b(per|by|each|every|a|across|in which|which|what|whose)$/;
+const BEST = /\b(highest|most|lowest|least|best|worst|expensive|cheapest|biggest|smallest|top|common)$/;
+const DATE_SIGNS = { since: '>=', after: '>', before: '<', until: '<=', till: '<=' };
+export const PERIODS = {
+	weekday: /\b(weekdays?|days? of the week)\b/g,
+	day: /\b(days?|daily)\b/g,
+	month: /\b(months?|monthly|over time|trend)\b/g,
+	quarter: /\b(quarters?|quarterly)\b/g,
+	year: /\b(years?|yearly)\b/g
+};
+const NUMBER = '[$€£¥]?\\s?(\\d[\\d,.]*\\d|\\d)';
+const LIMITS = [
+	['>=', `(?:at least|minimum of|>=|≥) ?${NUMBER}|${NUMBER} or (?:more|over|above|higher)`],
+	['<=', `(?:at most|up to|maximum of|no more than|<=|≤) ?${NUMBER}|${NUMBER} or (?:less|fewer|under|below|lower)`],
+	['>', `(?:over|above|more than|greater than|higher than|bigger than|larger than|older than|exceeding|>) ?${NUMBER}`],
+	['<', `(?:under|below|less than|fewer than|lower than|smaller than|cheaper than|younger than|<) ?${NUMBER}`],
+	['=', `(?:exactly|equal to|equals|=) ?${NUMBER}`]
+];
+const NUMBER_WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const ENDS =
+	'first|last|latest|newest|oldest|earliest|recent|biggest|largest|highest|lowest|cheapest|smallest|best|worst|most expensive';
+const MOST_CELL_WORDS = 6;
+
+/** A line in small letters, without marks: `said` as a whole, and what is `left` of it, from which the readers below take what they understand, so that it means nothing else. */
+export function sentenceOf(line, fileName, columns) {
+	const plain = line
+		.toLowerCase()
+		.replaceAll(fileName.toLowerCase(), ' ')
+		.replace(/[’`]/g, "'")
+		.replace(/\b(have|has|did|do|does|is|are|were|was)nt\b/g, "$1n't")
+		.replace(/\b(what|who|where|how|that|it|there|when)'s\b/g, '$1')
+		.replace(/[?!;:"“”()]|[.,](?=\s|$)/g, ' ');
+	const counted = ` ${plain.replace(/\s+/g, ' ').trim()} `.replace(/\b\p{Ll}{3,5}\b/gu, (word) =>
+		NUMBER_WORDS.includes(word) ? String(NUMBER_WORDS.indexOf(word) + 2) : word
+	);
+	const said = inOwnWords(counted, columns);
+	const nouns = new Set(
+		(
+			fileName
+				.toLowerCase()
+				.replace(/\.\w+$/, '')
+				.match(/\p{L}{3,}/gu) ?? []
+		).map(stem)
+	);
+	return {
+		said,
+		left: said,
+		/** What the file is of: `run` for `runs.csv`. */
+		nouns,
+		/** Parts of the names of columns that are meant. */
+		known: new Set(),
+		before: (at) => said.slice(0, at).trimEnd(),
+		take(at, length) {
+			this.left = this.left.slice(0, at) + ' '.repeat(length) + this.left.slice(at + length);
+		},
+		takeAll(pattern, isMeant = () => true) {
+			this.left = this.left.replace(pattern, (word, ...rest) =>
+				isMeant(
+					word,
+					rest.find((each) => typeof each === 'number')
+				)
+					? ' '.repeat(word.length)
+					: word
+			);
+		},
+		/** Is what stands here excluded? */
+		isDenied(at) {
+			const denial = NOT.exec(this.before(at));
+			if (denial) this.take(denial.index, denial[0].length);
+			return denial !== null;
+		}
+	};
+}
+
+/** `over 100`, `between 5 and 10`: limits of the column that is named, else of the likeliest one. */
+export function readLimits(sentence, columns, likely, age, decimalComma, { hasDates, isRowNoun }) {
+	const { said } = sentence;
+	const range = new RegExp(` between ${NUMBER} and ${NUMBER}(?![\\d-])`).exec(said);
+	const limits = range
+		? [
+				['>=', range[1], range],
+				['<=', range[2], range]
+			]
+		: LIMITS.flatMap(([sign, pattern]) =>
+				[...said.matchAll(new RegExp(` (?:${pattern})(?![\\d-])`, 'g'))].map((found) => [
+					sign,
+					found[1] ?? found[2],
+					found
+				])
+			);
+	const limitsOfRows = [];
+	const found = limits.flatMap(([sign, digits, { 0: text, index: at }]) => {
+		const number = parseNumber(digits, decimalComma);
+		// `over 100 m2`, where a column is called Size m2
+		const [unit] = /^ ?[\p{L}%°]+\d?/u.exec(said.slice(at + text.length)) ?? [''];
+		const ofUnit = columns.findIndex(
+			(column) => column.isNumber && unit.trim() !== '' && unitOf(column.name) === unit.trim()
+		);
+		const index = /older|younger/.test(text) ? age : ofUnit >= 0 ? ofUnit : likely;
+		if (ofUnit >= 0 || (columns[likely]?.isOfMoney && COINS.test(unit))) sentence.take(at + text.length, unit.length);
+		// `more than 5 members` are rows.
+		const next = /^ (\p{L}+)/u.exec(said.slice(at + text.length));
+		if (number && next && isRowNoun(next[1], at + text.length + 1)) {
+			sentence.take(at, text.length);
+			limitsOfRows.push({ sign, number, said: text.trim() });
+			return [];
+		}
+		// `between 10 and 20 March` are days.
+		if (
+			!number ||
+			index === undefined ||
+			index === null ||
+			A_MONTH.test(said.slice(at + text.length)) ||
+			(hasDates && A_YEAR.test(digits))
+		)
+			return [];
+		sentence.take(at, text.length);
+		return [
+			{
+				index,
+				sign,
+				number,
+				said: text.trim(),
+				isNamed: ofUnit >= 0,
+				text: conditionText(columns[index].name, sign, digits)
+			}
+		];
+	});
+	return { limits: found, limitsOfRows };
+}
+
+/** `m2` of `Size m2`, `km` of `Distance (km)` */
+function unitOf(name) {
+	const parts = name.toLowerCase().match(/[\p{L}%°]+\d?/gu) ?? [];
+	return parts.length > 1 ? parts.at(-1) : undefined;
+}
+
+/** The 3 of `top 3` and `the 3 biggest`. */
+export function readTop(sentence) {
+	const found = new RegExp(`\\b(?:top|${ENDS}) (\\d{1,2})\\b|\\b(\\d{1,2}) (?:${ENDS})\\b`).exec(sentence.left);
+	if (!found) return undefined;
+	const digits = found[1] ?? found[2];
+	sentence.take(found.index + found[0].indexOf(digits), digits.length);
+	return Number(digits);
+}
+
+/** `born after 1990`, where the column has but years */
+export function readYears(sentence, columns, named) {
+	const isOfYears = ({ index }) => columns[index].type === 'integer' && /born|birth|year/i.test(columns[index].name);
+	const found = named.find(isOfYears);
+	const [all, word = '', year] =
+		(found && / (?:(in|since|after|before|until) )?((?:18|19|20)\d\d)(?= )/.exec(sentence.left)) ?? [];
+	if (!all) return [];
+	const { name } = columns[found.index];
+	sentence.take(sentence.left.indexOf(all), all.length);
+	const sign = DATE_SIGNS[word] ?? '=';
+	return [{ index: found.index, sign, number: parseNumber(year), text: `${name} ${word || 'in'} ${year}` }];
+}
+
+/** `in February`, `since 2025`, `between March and May`, for the column of dates at index `date`. */
+export function readMonths(sentence, columns, date) {
+	const conditions = [];
+	if (date === undefined) return conditions;
+	let isRange = false;
+	// `Jun Sato` is no month.
+	const names = cellsIn(sentence.left, columns).filter(({ text }) => text.includes(' '));
+	const isOfName = (at) => names.some((each) => at >= each.at && at < each.at + each.text.length);
+	for (const { text: word, at, months } of monthsIn(sentence.left)) {
+		if (isOfName(at)) continue;
+		const text = word.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
+		const before = sentence.before(at);
+		const isEnd = isRange && /\b(and|to|until|till|through|-|–)$/.test(before);
+		isRange = /\bbetween$/.test(before) || /^ (to|until|till|through|-|–) /.test(sentence.said.slice(at + word.length));
+		const sign = isRange
+			? '>='
+			: isEnd
+				? '<='
+				: (DATE_SIGNS[/\b(since|after|before|until|till)$/.exec(before)?.[1]] ?? '=');
+		const same = conditions.find((each) => each.sign === '=' && sign === '=');
+		if (same)
+			Object.assign(same, { months: [...same.months, months], text: `${same.text} or ${text}`, isSeveral: true });
+		else
+			conditions.push({
+				index: date,
+				sign,
+				months: [months],
+				text: conditionText(columns[date].name, sign, text, true)
+			});
+		sentence.take(at, word.length);
+	}
+	sentence.takeAll(/\b(since|after|before|until|till|through)\b/g);
+	return conditions;
+}
+
+/** Cells, the longest first, so that `New York` is not the `new` of another column. */
+export function readCells(sentence, columns, named) {
+	const conditions = [];
+	// In the order of the sentence: what is denied goes on.
+	for (const { text, at, index, cell } of cellsIn(sentence.left, columns)) {
+		const isColumn = named.some(
+			(each) => each.at < at + text.length && at < each.at + each.text.length && each.text.length >= text.length
+		);
+		if (isColumn || sentence.left.slice(at, at + text.length) !== text) continue;
+		const isMore = conditions.some(
+			(each) =>
+				each.sign === '!=' &&
+				each.index === index &&
+				each.ends.some((end) => /^ *(,|and|or|nor)( the)? *$/.test(sentence.said.slice(end, at)))
+		);
+		const sign = sentence.isDenied(at) || isMore ? '!=' : '=';
+		const same = conditions.find((each) => each.index === index && each.sign === sign);
+		same?.ends.push(at + text.length);
+		if (same && !same.cells.includes(cell))
+			Object.assign(same, { cells: [...same.cells, cell], text: `${same.text} or ${cell}`, isSeveral: true });
+		else if (!same)
+			conditions.push({
+				index,
+				sign,
+				cells: [cell],
+				ends: [at + text.length],
+				text: conditionText(columns[index].name, sign, cell)
+			});
+		sentence.take(at, text.length);
+	}
+	return conditions;
+}
+
+/** Columns of yes and no are what rows have or lack; others are grouped by, unless a number or a date is what is asked for. */
+export function readColumns(sentence, columns, named, conditions) {
+	const by = [];
+	const flags = [];
+	let isOfKinds = false;
+	let [sortedBy, shown] = [];
+	const label = labelOf(columns);
+	const isOne = (each) =>
+		each.index === label &&
+		each.sign === '=' &&
+		each.cells?.length === 1 &&
+		columns[label].counts.size === columns[label].filled;
+	for (const { text, at, index } of named) {
+		const { name, type, counts } = columns[index];
+		// The number of a table or a room is a name.
+		const isNumber = columns[index].isNumber && sortOf(name) !== 'id';
+		const before = sentence.before(at);
+		const isBy =
+			/\b(per|by|each|every)$/.test(before) ||
+			(type !== 'date' && (BY.test(before) || BEST.test(before)) && !(type === 'yes/no' && /\ba$/.test(before)));
+		const isUn = /\bun$/.test(sentence.said.slice(0, at));
+		const missing =
+			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
+			(/\b(missing|empty|blank|no|without)( (a|an|the|any))?$/.test(before) && type !== 'yes/no');
+		// `my average grocery shop`: a row.
+		const isOfCell = conditions.some(
+			({ ends, index: own }) => own !== index && own !== label && ends?.includes(at - 1)
+		);
+		// Of Dan, who is named, it's told what he has; nothing is grouped or compared.
+		const isOfOne = index !== label && type !== 'yes/no' && !isNumber && conditions.some(isOne);
+		if (isOfOne) {
+			// `her membership number` is not her membership.
+			const isPart = (name.match(/[\p{L}\p{N}]+/gu) ?? []).length > (text.match(/[\p{L}\p{N}]+/gu) ?? []).length;
+			const isOther = isPart && /^ (number|no|id|code)\b/.test(sentence.said.slice(at + text.length));
+			if (!isOther) shown ??= index;
+		} else if (isOfCell && !isBy && type === 'text' && !/s$/.test(text)) {
+			// Taken below.
+		} else if (missing) {
+			// A day without rain has a 0.
+			const isNone = isNumber && (columns[index].missing === 0 || counts.has('0'));
+			const none = isNone
+				? { number: ZERO, text: conditionText(name, '=', '0') }
+				: { cells: MISSING, text: `no ${name}` };
+			flags.push({ index, sign: '=', ...none });
+			sentence.takeAll(/\b(missing|empty|blank|no|without|not known)\b/g);
+		} else if (columns[index].isNumber && A_VALUE.test(sentence.said.slice(at + text.length)) && !BEST.test(before)) {
+			const [all, digits] = A_VALUE.exec(sentence.said.slice(at + text.length));
+			flags.push({ index, sign: '=', number: parseNumber(digits), text: conditionText(name, '=', digits) });
+			sentence.take(at + text.length, all.length);
+		} else if (
+			type === 'date' &&
+			columns[index].missing > 0 &&
+			!isBy &&
+			conditions.every((each) => each.index !== index)
+		) {
+			// `which books have I read?`: those that have the date.
+			const isNone = isUn || sentence.isDenied(at) || /n't( \p{L}+){1,3}$/u.test(before);
+			if (isNone) sentence.takeAll(/\p{L}+n't\b/gu);
+			flags.push({ index, sign: isNone ? '=' : '!=', cells: MISSING, text: `${isNone ? 'no' : 'a'} ${name}` });
+		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortedBy = index;
+		else if (type === 'yes/no' && !isBy) {
+			const [answer = '', told] =
+				/^ (?:is |are )?(yes|no|true|false)\b/.exec(sentence.said.slice(at + text.length)) ?? [];
+			sentence.take(at + text.length, answer.length);
+			const isNo = told ? /no|false/.test(told) : sentence.isDenied(at) || isUn;
+			const cell = [...counts.keys()].find((each) => /^(no|false)$/i.test(each) === isNo) ?? (isNo ? 'no' : 'yes');
+			flags.push({ index, sign: '=', cells: [cell], text: conditionText(name, '=', cell) });
+		} else if (
+			isBy ? !isNumber || (/\b(per|each|every)$/.test(before) && by.length === 0) : !isNumber && type !== 'date'
+		) {
+			// `how many bills are unpaid` in bills.csv: rows.
+			const isRow =
+				(!isBy || /\b(most|fewest)$/.test(before)) &&
+				(sentence.nouns.has(stem(text)) ||
+					(conditions.length > 0 && /\bhow many$/.test(before) && !isBy) ||
+					(ROW_NOUNS.has(stem(text)) && flags.length + conditions.length > 0 && !/how many$/.test(before)));
+			isOfKinds ||= !isRow && /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
+			const isOwn = counts.size === columns[index].filled && conditions.length > 0 && !isBy;
+			// `average plot size`, where each row has a plot of its own
+			const isOfEach =
+				!isBy && counts.size === columns[index].filled && named.some((each) => columns[each.index].isNumber);
+			if (!isOwn && !isRow && !isOfEach && (isBy || conditions.every((each) => each.index !== index))) by.push(index);
+		}
+		// Rows are still to be counted.
+		if (!(sentence.nouns.has(stem(text)) && /\b(most|fewest)$/.test(before)))
+			sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));
+	}
+	return { by, flags, isOfKinds, sortedBy, shown };
+}
+
+/** `per month`, `the best month`; not `last month`. */
+export function readPeriod(sentence) {
+	for (const [name, pattern] of Object.entries(PERIODS)) {
+		const [found] = sentence.left.matchAll(pattern);
+		const before = found && sentence.before(found.index);
+		const isBy =
+			found &&
+			(BY.test(before) ||
+				BEST.test(before) ||
+				/\b(over|under|more|fewer|less|each)$/.test(before) ||
+				/ly$|^over|^trend/.test(found[0]) ||
+				/\d$/.test(before));
+		if (!isBy) continue;
+		sentence.take(found.index, found[0].length);
+		return name;
+	}
+	return undefined;
+}
+
+/** Of `June or May`, what each of them is. */
+export function comparedPeriod(months) {
+	return months.every((key) => /^\d{4}$/.test(key))
+		? 'year'
+		: months.every((key) => /-\d{2}$/.test(key))
+			? 'month'
+			: undefined;
+}
+
+/** Cells of text that are said, the longest first; a month is found by its short name, too. */
+function cellsIn(open, columns) {
+	const keys = new Map();
+	for (const [index, { type, isNumber, counts }] of columns.entries()) {
+		if (isNumber || type === 'date' || type === 'yes/no') continue;
+		for (const cell of counts.keys()) {
+			const key = keyOf(cell);
+			if (key && !keys.has(key)) keys.set(key, { index, cell });
+		}
+	}
+	// `Ann` of `Ann Lee`, if nobody else is called so.
+	const parts = new Map();
+	for (const each of keys.values())
+		for (const word of each.cell.toLowerCase().split(/\s+/))
+			parts.set(word, parts.has(word) && parts.get(word) !== each ? null : each);
+	for (const [word, each] of parts)
+		if (each && word.length > 1 && /^\p{L}+$/u.test(word) && !keys.has(keyOf(word))) keys.set(keyOf(word), each);
+	const tokens = [...open.matchAll(/[^\s,]+/g)].map(({ 0: text, index }) => ({ text, at: index }));
+	const found = [];
+	for (let size = Math.min(MOST_CELL_WORDS, tokens.length); size > 0; size -= 1)
+		for (let place = 0; place + size <= tokens.length; place += 1) {
+			const last = tokens[place + size - 1];
+			const text = open.slice(tokens[place].at, last.at + last.text.length);
+			const known = keys.get(keyOf(text));
+			const isVague =
+				size === 1 &&
+				(SMALL.has(text) ||
+					(/^(yes|no|none)$/.test(text) &&
+						!open.slice(0, tokens[place].at).trimEnd().endsWith(columns[known?.index]?.name.toLowerCase())));
+			if (known && !isVague) found.push({ ...known, text, at: tokens[place].at });
+		}
+	return found;
+}
+
+function keyOf(text) {
+	const plain = text
+		.toLowerCase()
+		.trim()
+		.replace(/'s$/, '')
+		.replace(/[.,](?=\s|$)/g, '');
+	const month = monthNumber(plain);
+	return month ? `month ${month}` : plain.split(/\s+/).map(stem).join(' ');
+}
