@@ -383,6 +383,10 @@ describe('data-analysis: rows and questions', () => {
 		);
 	});
 
+	const volunteers =
+		'Name,Town,Age,Hours,Joined\nTom Byrne,York,61,120.5,2018-02-01\nGrace Lee,York,52,,2022-01-30\nCy Day,Leeds,19,33.5,2024-01-08\n';
+	const bakery =
+		'Date,Product,Quantity,Unit price,Total\n2024-03-01,Loaf,12,4.50,54.00\n2024-03-01,Croissant,30,2.20,66.00\n2024-03-12,Croissant,42,2.20,92.40\n';
 	const shop =
 		'date,shop,kind,amount,pieces\n2025-01-03,Aldi,Food,4.20,2\n2025-01-05,Home Depot,Tools,90,1\n2025-02-02,Home Depot,Tools,60,4\n2025-02-10,Aldi,Drinks,18,3\n2025-03-01,Aldi,Food,40,5\n';
 	const guests =
@@ -565,6 +569,16 @@ describe('data-analysis: rows and questions', () => {
 		[ages, 'which town has the highest age', '**Hull** has the highest average age (40), **Leeds** the lowest (34).'],
 		[ages, 'sort by age, oldest first', '|---|---|---:|---|\n| Bo | Hull | 61 | no |\n| Ann |'],
 		[ages, 'top 2 by age', '|---|---|---:|---|\n| Bo | Hull | 61 | no |\n| Ann | Leeds | 44 | yes |'],
+		[ages, 'How many people are over 60?', '**1** of 4 people has age over 60 (25 %).'],
+		[ages, 'How many are older than 60?\nWho is the youngest?', 'The lowest age is **19**: Cy.'],
+		[shop, 'Who is the youngest?', "data.csv can't answer that: I find nothing for “youngest” in it."],
+		[shop, 'Draw a line chart per month', '- It draws bars, no lines.'],
+		[guests, 'What must Bo do?', "data.csv can't answer that: I find nothing for “must” in it."],
+		[volunteers, 'who is over 40', '**2** of 3 rows have Age over 40: Tom Byrne and Grace Lee.'],
+		[volunteers, 'How many hours did Grace Lee do?', 'There is no Hours for Name “Grace Lee” in data.csv.'],
+		[bakery, 'How many croissants did we sell in total?', 'The total Quantity for Product “Croissant” is **72**'],
+		[bakery, 'Which day was our best day?', '**2024-03-01** has the highest Total (120.00)'],
+		[bakery, 'On which date did we take the most money?', '**2024-03-01** has the highest Total (120.00)'],
 		[ages, 'who is over 40', '**2** of 4 rows have age over 40: Ann and Bo.'],
 		[ages, 'what percentage of people have paid', '**50 %** of people have paid “yes” (2 of 4).'],
 		[stock, 'cheapest product', '**Mug** has the lowest Unit Price (8).'],
@@ -833,6 +847,8 @@ describe('data-analysis: several files', () => {
 		['Who joined since 2020?', 'Cy Day', 'club.csv'],
 		['Total amount per category', '**Rent** has the highest total Amount (900.00)', 'spent.csv'],
 		['What is the total?', 'The total Amount is **930.00**', 'spent.csv'],
+		['Who is the youngest?', 'The lowest Age is **27**: Cy Day.', 'club.csv'],
+		['How many people are over 50?', '**1** of 3 people has Age over 50', 'club.csv'],
 		[
 			'How much on food?\nonly at Aldi',
 			'The total Amount for Category “Food” and Shop “Aldi” is **10.00**',

@@ -38,6 +38,16 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 	const askedEnd = hasNoIncome && !wanted.flow ? ({ low: 'high', high: 'low' }[wanted.end] ?? wanted.end) : wanted.end;
 	const isOut = flow === 'out';
 	if (rows === 0) return { text: table.only ? nothing() : '', isWhole: !table.only };
+	// Her hours are asked for, and the cell is empty.
+	if (
+		isQuestion &&
+		table.only &&
+		value === null &&
+		(wanted.value ?? null) !== null &&
+		by.length === 0 &&
+		!wanted.isList
+	)
+		return { text: `There is no ${cell(columns[wanted.value].name)}${scopeOf(conditions)} in ${table.name}.` };
 	const isOfRows = isOfKinds || value === null || Boolean(isQuestion && measure === 'count');
 	const shownValue = isOfRows ? null : value;
 	const scope = scopeOf(conditions);

@@ -85,7 +85,7 @@ const FOLLOWING = /^ (and|what about|how about|only|just) /;
  * Each line after the first goes on with the one before: `how much on food?`, `and in January?`.
  * @param columns of the whole file, summed up
  * @returns `conditions`, `by` (indexes), `period`, `value` (index or null), `measure` (or undefined), `end` (`high`, `low`, `late`, `early` or undefined), `top`,
- * `date` (index of the column of dates that is meant), `isOfKinds` (how many different ones there are), `isOfWhen` (dates name the rows), `isOfPeriods` (what a month or year has on average), `isList`, `isChart`, `isPie`, `isOverview`; and `unknown`: words that nothing in the file is called by
+ * `date` (index of the column of dates that is meant), `isOfKinds` (how many different ones there are), `isOfWhen` (dates name the rows), `isOfPeriods` (what a month or year has on average), `isList`, `isChart`, `isPie`, `isLine`, `isOverview`; and `unknown`: words that nothing in the file is called by
  */
 export function readQuestion(text, table, columns) {
 	const lines = text
@@ -108,8 +108,12 @@ function goOn(before, next) {
 	const given = Object.entries(next).filter(([, value]) =>
 		Array.isArray(value) ? value.length > 0 : value || value === 0
 	);
+	// `How many are over 60?`, `Who is the youngest?`: of all.
+	const isLimitOf = ({ index, number, isOfFlow }) => number && !isOfFlow && next.end && index === next.value;
 	const conditions = [
-		...before.conditions.filter(({ index }) => next.conditions.every((each) => each.index !== index)),
+		...before.conditions.filter(
+			(each) => !isLimitOf(each) && next.conditions.every(({ index }) => index !== each.index)
+		),
 		...next.conditions
 	];
 	// What was compared by a column is now about one of it.
@@ -156,7 +160,7 @@ function readLine(line, table, columns) {
 	const { meant, measured, value, end, isLevel, flow } = figure;
 	const isSorted = sortedBy !== undefined || (direction !== undefined && by.length === 0);
 	takeMeant(sentence, columns, parts, rows, figure, isSorted);
-	const words = unknownIn(sentence);
+	const words = unknownIn(sentence, parts);
 	const undone = undoneIn(said, parts, rows);
 	if (undone) words.push(undone);
 	const guesses = guessesIn(conditions, columns, parts, rows);
@@ -232,6 +236,7 @@ function readLine(line, table, columns) {
 			(meant === undefined && /\b(who|whom|which ones|when)\b/.test(said)),
 		isChart: /\b(draw|chart|graph|plot|diagram|pie|visuali[sz]e|bars?)\b/.test(said),
 		isPie: /\bpie\b/.test(said),
+		isLine: /\bline (chart|graph|plot|diagram)\b/.test(said),
 		isOverview: /\b(summar\w+|describe|analy[sz]e|overview|statistics)\b/.test(said),
 		isOfFuture: OF_FUTURE.test(said) && words.length > 0,
 		unknown: [...new Set([...words, ...refused])]
@@ -650,8 +655,10 @@ function readEnd(sentence, isDated, compared) {
 }
 
 /** What is left of the sentence and has a meaning of its own. */
-function unknownIn(sentence) {
-	for (const pattern of [...Object.values(AGES), TOGETHER, EMPTY]) sentence.takeAll(new RegExp(pattern, 'g'));
+function unknownIn(sentence, { age, born, isOfBirth }) {
+	const isAged = age !== undefined || born !== undefined || isOfBirth;
+	for (const pattern of [...(isAged ? Object.values(AGES) : []), TOGETHER, EMPTY])
+		sentence.takeAll(new RegExp(pattern, 'g'));
 	for (const [, pattern] of MEASURES) sentence.takeAll(new RegExp(pattern, 'g'));
 	const words = sentence.left.match(/[\p{L}\p{N}][\p{L}\p{N}'.,-]*/gu) ?? [];
 	return [...new Set(words)].filter(

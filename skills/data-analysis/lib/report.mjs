@@ -1,7 +1,6 @@
 /** What was found, as Markdown. */
 
 import { quantile } from './columns.mjs';
-import { MISSING_KEY } from './groups.mjs';
 import { isAmount } from './names.mjs';
 import { capitalized } from './values.mjs';
 import { compare, decimal, divide, multiply, plain, ZERO } from './decimal.mjs';

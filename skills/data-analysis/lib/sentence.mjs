@@ -2,7 +2,7 @@
 
 import { ZERO } from './decimal.mjs';
 import { conditionText, monthsIn } from './conditions.mjs';
-import { labelOf, ROW_NOUNS, SMALL, sortOf, stem } from './names.mjs';
+import { labelOf, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 import { inOwnWords } from './wording.mjs';
 
@@ -11,12 +11,15 @@ export const A_VALUE = /^ (?:is |= ?|no |number )?(\d+(?:\.\d+)?)\b/;
 const A_YEAR = /^(19|20)\d\d$/;
 const A_MONTH = /^(st|nd|rd|th)?( of)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
 const SORTING = /\b(sort|sorted|order|ordered|rank|ranked|list|show|top|first)\b.* by$/;
+/** Stands before an age that isn't called so. */
+const AGED = /\b(is|are|was|were|people|persons?|anyone|anybody|someone|somebody|everyone|everybody)$/;
 const COINS = /^ ?(pounds|euros?|dollars|bucks|quid|kroner|francs)$/;
 const MISSING = ['', 'na', 'n/a', 'nan', 'null', '-', '--'];
 const IS_MISSING = /\b(missing|empty|blank)\b/;
 /** Right before what isn't meant, small words aside. */
-const NOT =
-	/(\b(not|never|no|without|except|excluding|neither|other than|not counting|has to|have to|had to|must|needs? to)|n't)( (been|yet|have|has|had|is|are|the|for|from|in|of|at|on|to|a))*$/;
+const NOT = denial("\\b(not|never|no|without|except|excluding|neither|other than|not counting)|n't");
+/** Right before what isn't done yet. */
+const TO_DO = denial('\\b(has to|have to|had to|must|needs? to)');
 /** Stands before what is grouped by. */
 const BY = /\b(per|by|each|every|a|across|in which|which|what|whose)$/;
 const BEST = /\b(highest|most|lowest|least|best|worst|expensive|cheapest|biggest|smallest|top|common)$/;
@@ -84,12 +87,16 @@ export function sentenceOf(line, fileName, columns) {
 			);
 		},
 		/** Is what stands here excluded? */
-		isDenied(at) {
-			const denial = NOT.exec(this.before(at));
-			if (denial) this.take(denial.index, denial[0].length);
-			return denial !== null;
+		isDenied(at, patterns = [NOT]) {
+			const found = patterns.map((pattern) => pattern.exec(this.before(at))).find(Boolean);
+			if (found) this.take(found.index, found[0].length);
+			return Boolean(found);
 		}
 	};
+}
+
+function denial(words) {
+	return new RegExp(`(${words})( (been|yet|have|has|had|is|are|the|for|from|in|of|at|on|to|a))*$`);
 }
 
 /** `over 100`, `between 5 and 10`: limits of the column that is named, else of the likeliest one. */
@@ -109,6 +116,9 @@ export function readLimits(sentence, columns, likely, age, decimalComma, { hasDa
 				])
 			);
 	const limitsOfRows = [];
+	const who = columns[labelOf(columns)];
+	/** Is each row somebody, with an age? */
+	const isOfPeople = age !== undefined && WHO.test(who?.name) && who.counts.size === who.filled;
 	const found = limits.flatMap(([sign, digits, { 0: text, index: at }]) => {
 		const number = parseNumber(digits, decimalComma);
 		// `over 100 m2`, where a column is called Size m2
@@ -116,7 +126,14 @@ export function readLimits(sentence, columns, likely, age, decimalComma, { hasDa
 		const ofUnit = columns.findIndex(
 			(column) => column.isNumber && unit.trim() !== '' && unitOf(column.name) === unit.trim()
 		);
-		const index = /older|younger/.test(text) ? age : ofUnit >= 0 ? ofUnit : likely;
+		// `members who are over 60`, `people under 30`
+		const isOfAge =
+			/older|younger/.test(text) ||
+			(isOfPeople &&
+				ofUnit < 0 &&
+				/^( years?)?$/.test(SMALL.has(unit.trim()) ? '' : unit) &&
+				AGED.test(said.slice(0, at)));
+		const index = isOfAge ? age : ofUnit >= 0 ? ofUnit : likely;
 		if (ofUnit >= 0 || (columns[likely]?.isOfMoney && COINS.test(unit))) sentence.take(at + text.length, unit.length);
 		// `more than 5 members` are rows.
 		const next = /^ (\p{L}+)/u.exec(said.slice(at + text.length));
@@ -141,7 +158,7 @@ export function readLimits(sentence, columns, likely, age, decimalComma, { hasDa
 				sign,
 				number,
 				said: text.trim(),
-				isNamed: ofUnit >= 0,
+				isNamed: isOfAge || ofUnit >= 0,
 				text: conditionText(columns[index].name, sign, digits)
 			}
 		];
@@ -301,7 +318,7 @@ export function readColumns(sentence, columns, named, conditions) {
 			conditions.every((each) => each.index !== index)
 		) {
 			// `which books have I read?`: those that have the date.
-			const isNone = isUn || sentence.isDenied(at) || /n't( \p{L}+){1,3}$/u.test(before);
+			const isNone = isUn || sentence.isDenied(at, [NOT, TO_DO]) || /n't( \p{L}+){1,3}$/u.test(before);
 			if (isNone) sentence.takeAll(/\p{L}+n't\b/gu);
 			flags.push({ index, sign: isNone ? '=' : '!=', cells: MISSING, text: `${isNone ? 'no' : 'a'} ${name}` });
 		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortedBy = index;
@@ -309,7 +326,7 @@ export function readColumns(sentence, columns, named, conditions) {
 			const [answer = '', told] =
 				/^ (?:is |are )?(yes|no|true|false)\b/.exec(sentence.said.slice(at + text.length)) ?? [];
 			sentence.take(at + text.length, answer.length);
-			const isNo = told ? /no|false/.test(told) : sentence.isDenied(at) || isUn;
+			const isNo = told ? /no|false/.test(told) : sentence.isDenied(at, [NOT, TO_DO]) || isUn;
 			const cell = [...counts.keys()].find((each) => /^(no|false)$/i.test(each) === isNo) ?? (isNo ? 'no' : 'yes');
 			flags.push({ index, sign: '=', cells: [cell], text: conditionText(name, '=', cell) });
 		} else if (
@@ -338,17 +355,13 @@ export function readColumns(sentence, columns, named, conditions) {
 /** `per month`, `the best month`; not `last month`. */
 export function readPeriod(sentence) {
 	for (const [name, pattern] of Object.entries(PERIODS)) {
-		const [found] = sentence.left.matchAll(pattern);
-		const before = found && sentence.before(found.index);
-		const isBy =
-			found &&
-			(BY.test(before) ||
-				BEST.test(before) ||
-				/\b(over|under|more|fewer|less|each)$/.test(before) ||
-				/ly$|^over|^trend/.test(found[0]) ||
-				/\d$/.test(before));
-		if (!isBy) continue;
-		sentence.take(found.index, found[0].length);
+		const isBy = ({ 0: word, index }) =>
+			[BY, BEST, /\b(over|under|more|fewer|less|each)$|\d$/].some((each) => each.test(sentence.before(index))) ||
+			/ly$|^over|^trend/.test(word);
+		const found = [...sentence.left.matchAll(pattern)];
+		if (!found[0] || !isBy(found[0])) continue;
+		// `Which day was the best day?`
+		for (const each of found.filter(isBy)) sentence.take(each.index, each[0].length);
 		return name;
 	}
 	return undefined;

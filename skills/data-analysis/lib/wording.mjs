@@ -63,6 +63,7 @@ export function inOwnWords(line, columns) {
 	const flow = only((column) => column.isOfMoney && hasBothSigns(column));
 	// Of two that are named, one is higher; of all, the highest.
 	const isOfAll = /\b(which|what|who)\b/.test(line) && !/\b(than|or)\b/.test(line);
+	const [time, ...times] = columns.filter(({ type }) => type === 'date');
 	const kinds = columns[kindsOf(columns)]?.name.toLowerCase();
 	const rewritten = [
 		...CALLED.flatMap(([pattern, name, ...ends]) => {
@@ -107,6 +108,13 @@ export function inOwnWords(line, columns) {
 			(all, rest) => (others.some((name) => rest.startsWith(name)) ? 'sum of ' : all)
 		],
 		[/\b(?:sell|sold|sells) (?:the )?(most|least) of\b/g, pieces && `$1 ${pieces}`],
+		// `in total`, where a column is called Total.
+		[/\bin total\b/g, others.length < numbers.length && 'altogether'],
+		// `On which date did we sell most?`, where a day has several rows
+		[
+			/(?<=\b(?:which|what) )date\b(?=.*\b(?:most|least|highest|lowest|best)\b)/g,
+			time && times.length === 0 && time.counts.size < time.filled && 'day'
+		],
 		// `paid and unpaid`
 		[/\b(\p{L}+) (?:and|or|vs|versus) (?:un|not )\1\b/gu, 'by $1'],
 		[/\bbusiest (\p{L}+)/gu, 'most entries per $1'],

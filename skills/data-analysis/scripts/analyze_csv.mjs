@@ -10,7 +10,7 @@ import { chartOf } from '../lib/chart.mjs';
 import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnIndex, likelyValue, simplify, stem } from '../lib/names.mjs';
+import { columnIndex, likelyValue, simplify, sortOf, stem } from '../lib/names.mjs';
 import { readQuestion } from '../lib/question.mjs';
 import { columnReport, kindsOf, numberReport, questions } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
@@ -69,8 +69,12 @@ function filesMeant(options) {
 		const likely = likelyValue(columns, numbers);
 		// A fee is money, too, but no revenue.
 		const isOfSales =
-			TAKINGS.test(options.question) && likely !== null && (table.productNote || TAKINGS.test(columns[likely].name));
-		const points = conditions.length + by.length + Number(isOfNumber) + Number(Boolean(isOfSales));
+			TAKINGS.test(options.question) &&
+			likely !== null &&
+			(table.productNote || columns.some(({ name }) => TAKINGS.test(name) || sortOf(name) === 'pieces'));
+		// `people over 50` is of ages, and only perhaps of money.
+		const sure = conditions.filter(({ isNamed }) => isNamed).length;
+		const points = conditions.length + sure + by.length + Number(isOfNumber) + Number(Boolean(isOfSales));
 		return [{ file, points: unknown.length > 0 ? -unknown.length : points }];
 	});
 	const most = Math.max(...known.map(({ points }) => points));
@@ -106,7 +110,7 @@ function report(options) {
 	const asked = isAsked ? readQuestion(options.question, whole, all.columns) : null;
 	if (asked && asked.unknown.length > 0 && !asked.isOverview) return refuse(asked, whole, all.columns);
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
-	if (asked?.isPie) notes.push('It draws bars, no pies.');
+	if (asked?.isPie || asked?.isLine) notes.push(`It draws bars, no ${asked.isPie ? 'pies' : 'lines'}.`);
 	const table = onlyRows(whole, wanted.conditions, notes);
 	const chartPath = checkedChartPath(options, table, wanted);
 	const analysis = all && table === whole && wanted.by.length === 0 ? all : analyze(table, wanted.by, wanted.period);

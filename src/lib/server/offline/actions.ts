@@ -1,7 +1,7 @@
 /** What can be called: the commands that a skill documents, and tools, as one thing with slots to fill. */
 import type { FunctionTool } from '../agent/model.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
-import { tokenize, tokenizeName } from '../skills/find/words.ts';
+import { stem, tokenize, tokenizeName } from '../skills/find/words.ts';
 import { type Argument, type Group, type Part, readCommandLine, slotsOf } from './command-line.ts';
 import { type LoadedSkill, USE_SKILL } from './history.ts';
 import { type CodeLine, findCodeLines, literalWords, type Note, type Notes, readNotes } from './skill-text.ts';
@@ -84,6 +84,7 @@ export const INTERPRETERS = new Set(
 	'python python3 py node bash sh zsh bun deno tsx npx uv uvx pnpm yarn npm ruby perl php exec'.split(' ')
 );
 const PROGRAM = /\.(py|js|mjs|cjs|ts|mts|cts|sh|bash|zsh|rb|pl|php)$|^(?:bin|scripts)\/[^.]+$/i;
+const WHETHER = /\b(whether|(says?|tells?|finds? out) if)\b/i;
 const MAX_COMMANDS = 60;
 const MAX_PURPOSE = 120;
 
@@ -93,7 +94,9 @@ export function actionsOf(skill: LoadedSkill, description: string, tools: readon
 		const named = (wanted: string) => tools.find((tool) => tool.name === wanted);
 		return named(`${skill.name}__${name}`.slice(0, 64)) ?? named(name) ?? [];
 	});
-	const subject = new Set([...tokenizeName(skill.name), ...tokenize(description)]);
+	// A word too common to be a subject, and yet it says that the skill answers with yes or no.
+	const answers = WHETHER.test(description) ? [stem('whether')] : [];
+	const subject = new Set([...tokenizeName(skill.name), ...tokenize(description), ...answers]);
 	const about = { subject, literals: literalWords(skill.body), skill: skill.name };
 	const notes = readNotes(skill.body);
 	const commands = tools.some(({ name }) => name === USE_SKILL) ? findCommands(skill, notes) : [];

@@ -729,6 +729,19 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(calls).toEqual([['scripts/weather.mjs', 'Rome']]);
 	});
 
+	test('a skill that says whether something is so answers yes-or-no questions', async () => {
+		const leap = {
+			description: 'Says whether a year is a leap year. Use when someone asks about leap years.',
+			body: '```\nnode scripts/run.mjs NUMBER\n```',
+			files: ['scripts/run.mjs']
+		};
+		const setting = { skills: { 'leap-years': leap } };
+		for (const said of ['Is 2028 a leap year?', 'was 2028 a leap year'])
+			expect((await talk(setting, said)).calls).toEqual([['scripts/run.mjs', '2028']]);
+		const other = { ...leap, description: 'Prints the calendar of a year, leap years too.' };
+		expect((await talk({ skills: { 'leap-years': other } }, 'Is 2028 a leap year?')).calls).toEqual([]);
+	});
+
 	test('of two commands or skills that fit alike it asks which, and takes the number or a word for it', async () => {
 		const lamp = (name: string) => ({
 			description: `Switch a lamp of the ${name}.`,
