@@ -463,6 +463,29 @@ test('F8: a skill is saved as a zip, and installed again from it as it was', asy
 	await expect(page.getByTestId('skill-instructions')).toContainText('Says where it has been.');
 });
 
+test('F8: a save that breaks an installed skill says so, and is undone', async ({ page, app }) => {
+	await make(page, 'wanderer', 'script');
+	const buffer = await (await page.request.get('/api/skills/wanderer/export')).body();
+	await rm(join(app.skillsDir, 'wanderer'), { recursive: true });
+	await page.goto('/skills');
+	await expect(row(page, 'wanderer')).toHaveCount(0);
+	await page.getByTestId('install-link').click();
+	await page.getByTestId('zip-input').setInputFiles({ name: 'wanderer.zip', mimeType: 'application/zip', buffer });
+	await page.getByTestId('confirm-install').click();
+	await page.getByTestId('installed-link').click();
+	await expect(page.getByTestId('skill-name')).toHaveText('wanderer');
+	await page.goto('/skills/edit/wanderer');
+	await code(page).fill('---\nname: wanderer\n---\n\nText.\n');
+	await page.keyboard.press('Control+s');
+	await expect(page).toHaveURL(/\/skills\/edit\/installed\/wanderer@1\.0\.0\?file=SKILL\.md$/);
+	await expect(page.getByTestId('saved-broken')).toContainText('description is missing');
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
+	await page.getByTestId('undo-save').click();
+	await expect(page.getByTestId('editor-status')).toHaveText('Undone');
+	await expect(page).toHaveURL(/\/skills\/edit\/wanderer\?file=SKILL\.md$/);
+	await expect(page.getByTestId('undo-save')).toHaveText('Redo');
+});
+
 test('B6: the list switches a skill on, off and back to automatic, and says so after a reload', async ({
 	page,
 	app

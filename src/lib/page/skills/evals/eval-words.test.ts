@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EvalAnswer } from '../../../shared/try-out.ts';
-import { firstWords, outcomeWithout, tallyWords, useOf } from './eval-words.ts';
+import { firstWords, outcomeOf, outcomeWithout, tallyWords, useOf } from './eval-words.ts';
 
 test('of an answer, a line says what it says first: no heading, no cells of a table, none of the signs of Markdown', () => {
 	const table = '| when | what |\n|---|:--:|\n| 04:12 | **high** |';
@@ -31,6 +31,15 @@ test('an answer without the skill isn’t held to what only the skill can do', (
 	const loads = { text: 'skillLoaded: demo', isMet: false, reason: '' };
 	expect(outcomeWithout([answer([], [loads])])).toBeNull();
 	expect(outcomeWithout([answer([], [loads, { text: 'contains: 2', isMet: true, reason: '' }])])).toBe('passed');
+});
+
+test('a prompt whose only check is that the skill is loaded doesn’t pass: its answer wasn’t checked', () => {
+	const loads = { text: 'skillLoaded: demo', isMet: true, reason: '' };
+	expect(outcomeOf([answer(['demo'], [loads])])).toBe('loaded');
+	expect(outcomeOf([answer(['demo'], [loads, { text: 'contains: 2', isMet: true, reason: '' }])])).toBe('passed');
+	expect(outcomeOf([answer(['demo'], [{ ...loads, isMet: false }])])).toBe('failed');
+	expect(outcomeOf([answer([], [{ ...loads, text: 'skillNotLoaded: demo' }])])).toBe('passed');
+	expect(tallyWords(['loaded'])).toBe('The prompt loaded the skill, its answer wasn’t checked');
 });
 
 test('a prompt tells whether the skill was used, and whether it should be', () => {

@@ -147,15 +147,17 @@ export function areMet(answers: readonly EvalAnswer[]): boolean {
 	return answers.every(({ status }) => status === 'success') && !checksOf(answers).includes(false);
 }
 
-/** `unchecked`: nobody could judge all of it. `asked`: Demo mode asked back, or no skill fitted. `untried`: there is no answer. */
-export type Outcome = 'passed' | 'failed' | 'unchecked' | 'asked' | 'untried';
+/** `loaded`: the skill was, and nothing else is checked. `unchecked`: nobody could judge all of it. `asked`: Demo mode asked back, or no skill fitted. `untried`: there is no answer. */
+export type Outcome = 'passed' | 'loaded' | 'failed' | 'unchecked' | 'asked' | 'untried';
 
 export function outcomeOf(answers: readonly EvalAnswer[]): Outcome {
 	if (answers.every(({ status }) => status === 'cancelled')) return 'untried';
 	if (!areMet(answers)) return 'failed';
 	if (answers.some(({ text }) => isUnanswered(text))) return 'asked';
 	const checks = checksOf(answers);
-	return checks.length > 0 && !checks.includes(null) ? 'passed' : 'unchecked';
+	if (checks.length === 0 || checks.includes(null)) return 'unchecked';
+	const isOfAnswer = ({ text }: EvalAnswer['expectations'][number]): boolean => checkIn(text)?.kind !== 'skillLoaded';
+	return answers.some(({ expectations }) => expectations.some(isOfAnswer)) ? 'passed' : 'loaded';
 }
 
 /** Of a side without the skill: checks that only the skill can meet don’t count. Null if no other is left. */
@@ -189,6 +191,7 @@ export function useOf(
 /** Of one prompt. */
 export const OUTCOMES: Readonly<Record<Outcome, string>> = {
 	passed: 'Passes',
+	loaded: 'Loaded, answer not checked',
 	failed: 'Fails',
 	unchecked: 'For you to judge',
 	asked: 'Not answered',
@@ -198,6 +201,7 @@ export const OUTCOMES: Readonly<Record<Outcome, string>> = {
 /** Each after a number of prompts: of one, of several. */
 const TALLIED: readonly (readonly [Outcome, one: string, several: string])[] = [
 	['passed', 'passes', 'pass'],
+	['loaded', 'loaded the skill, its answer wasn’t checked', 'loaded the skill, their answers weren’t checked'],
 	['failed', 'fails', 'fail'],
 	['unchecked', 'is for you to judge', 'are for you to judge'],
 	['asked', 'wasn’t answered', 'weren’t answered'],
