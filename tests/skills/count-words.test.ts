@@ -133,6 +133,13 @@ describe('count-words: questions about a text file', () => {
 		});
 	});
 
+	it('brings the whole list below a heading', async () => {
+		const text = 'Action points\n- Tom writes\n- Maria calls.\n\nNext meeting: June\n';
+		expect((await ask('the action points', text)).stdout).toContain(
+			'> Line 1: Action points\n>\n> Line 2: - Tom writes\n>\n> Line 3: - Maria calls.\n\n'
+		);
+	});
+
 	it('says that it can’t sum up a text, and how it begins', async () => {
 		expect((await ask('What does it say?')).stdout).toMatch(
 			/^This finds words in trip\.txt, and can't sum up .*It begins:\n\n> Line 1: # Trip\n/

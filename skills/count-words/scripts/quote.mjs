@@ -112,10 +112,15 @@ function main(args) {
 			`${name} can't answer that: no sentence has ${most > 0 ? 'two of ' : ''}${inWords(marked(asked), most > 0 ? 'and' : 'or')}. This finds words, and doesn't read what is meant.\n\n${questions(sentences)}`
 		);
 	const best = found.filter(({ hits }) => hits.length === most);
-	// What stands below a heading.
-	const shown = found.filter(
-		(each, at) => best.includes(each) || (best.includes(found[at - 1]) && isHeading(found[at - 1].text))
-	);
+	// What stands below a heading: a sentence, or a whole list.
+	let isBelow = false;
+	const shown = found.filter((each, at) => {
+		const before = found[at - 1];
+		isBelow =
+			before !== undefined &&
+			((best.includes(before) && isHeading(before.text)) || (isBelow && isItem(before.text) && isItem(each.text)));
+		return isBelow || best.includes(each);
+	});
 	const known = asked.filter((word) => best.some(({ hits }) => hits.includes(word)));
 	console.log(quoted(shown.slice(0, MOST_SHOWN)));
 	if (shown.length > MOST_SHOWN) console.log(`\n${shown.length - MOST_SHOWN} more are not shown.`);
@@ -182,7 +187,11 @@ function isSame(one, other) {
 
 /** A few words without an end. */
 function isHeading(text) {
-	return !/[.!?:]$/.test(text) && wordsOf(text).length <= 5;
+	return !/[.!?:]$/.test(text) && !isItem(text) && wordsOf(text).length <= 5;
+}
+
+function isItem(text) {
+	return /^([-*•]|\d{1,2}[.)]) /.test(text);
 }
 
 const IRREGULAR = {
