@@ -295,7 +295,7 @@ test('UI 10.7: Back closes what lies over the chat, and then leaves the chat; a 
 	await page.waitForURL('**/skills/executions');
 	await expect(sidebar).toBeHidden();
 	await page.goBack();
-	await page.waitForURL(`**${pathname}`);
+	await expect(page.locator('[data-role=assistant][data-status=complete]')).toBeVisible();
 	await page.goBack();
 	await page.waitForURL((url) => url.pathname !== pathname);
 });

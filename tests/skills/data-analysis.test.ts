@@ -384,7 +384,7 @@ describe('data-analysis: rows and questions', () => {
 	});
 
 	const volunteers =
-		'Name,Town,Age,Hours,Joined\nTom Byrne,York,61,120.5,2018-02-01\nGrace Lee,York,52,,2022-01-30\nCy Day,Leeds,19,33.5,2024-01-08\n';
+		'Name,Town,Age,Hours,Joined\nTom Byrne,York,61,120.5,2018-02-01\nGrace Lee,York,52,,2022-01-30\nCy Dee,Leeds,19,33.5,2024-01-08\n';
 	const bakery =
 		'Date,Product,Quantity,Unit price,Total\n2024-03-01,Loaf,12,4.50,54.00\n2024-03-01,Croissant,30,2.20,66.00\n2024-03-12,Croissant,42,2.20,92.40\n';
 	const shop =
@@ -571,6 +571,9 @@ describe('data-analysis: rows and questions', () => {
 		[ages, 'top 2 by age', '|---|---|---:|---|\n| Bo | Hull | 61 | no |\n| Ann | Leeds | 44 | yes |'],
 		[ages, 'How many people are over 60?', '**1** of 4 people has age over 60 (25 %).'],
 		[ages, 'How many are older than 60?\nWho is the youngest?', 'The lowest age is **19**: Cy.'],
+		[volunteers, 'Which day was our best day?\nWho is the youngest?', 'The lowest Age is **19**: Cy Dee.'],
+		[volunteers, 'Hours per town\nWho is the youngest?', 'The lowest Age is **19**: Cy Dee.'],
+		[volunteers, 'Hours per town\nwhich is the highest?', '**York** has the highest total Hours (120.5)'],
 		[shop, 'Who is the youngest?', "data.csv can't answer that: I find nothing for “youngest” in it."],
 		[shop, 'Draw a line chart per month', '- It draws bars, no lines.'],
 		[guests, 'What must Bo do?', "data.csv can't answer that: I find nothing for “must” in it."],

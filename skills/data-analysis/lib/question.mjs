@@ -116,9 +116,12 @@ function goOn(before, next) {
 		),
 		...next.conditions
 	];
+	// `The best day?`, `Who is the youngest?`: another figure, asked for anew, is of all, and so is somebody.
+	const isOther = next.value !== null && next.value !== before.value && next.isAsking;
+	const isAnew = !next.isFollowing && (isOther || (next.isOfWho && next.end !== undefined));
 	// What was compared by a column is now about one of it.
 	const by =
-		next.by.length > 0
+		next.by.length > 0 || isAnew
 			? next.by
 			: before.by.filter((index) =>
 					next.conditions.every((each) => each.index !== index || each.isSeveral || each.sign !== '=')
@@ -133,7 +136,7 @@ function goOn(before, next) {
 			next.flow === undefined && before.flow === 'out' && next.value === null
 				? ({ low: 'high', high: 'low' }[next.end] ?? next.end ?? before.end)
 				: (next.end ?? before.end),
-		period: next.by.length > 0 ? next.period : before.period,
+		period: next.by.length > 0 || isAnew ? next.period : before.period,
 		// Yes or no only what asks for it, or goes on with such.
 		isYesNo: next.isYesNo || (before.isYesNo && next.isFollowing),
 		isOfAll: next.isOfAll || (before.isOfAll && next.isFollowing),
@@ -214,6 +217,7 @@ function readLine(line, table, columns) {
 		isYesNo: isVerdict,
 		isOfAll,
 		isFollowing: FOLLOWING.test(said) && !measured,
+		isAsking: ASKING.test(said),
 		limit,
 		flow,
 		pair: pairIn(compared),
