@@ -863,6 +863,35 @@ describe('data-analysis: several files', () => {
 		expect(stdout).toContain(`**${file}**: `);
 	});
 
+	it.each([
+		['What are these two files about?', '- **club.csv**: 3 rows; '],
+		['Sum up all files', '- **club.csv**: 3 rows; '],
+		['Describe club.csv and spent.csv', '- **club.csv**: 3 rows; '],
+		['Which file has more rows?', '**club.csv** and **spent.csv** have the most rows (3).\n\n- **club.csv**: ']
+	])('a line tells of each, where the files are asked about: %s', async (question, answer) => {
+		const { stdout } = await analyzeBoth('--question', question);
+		expect(stdout).toContain(answer);
+		expect(stdout).toMatch(/\n- \*\*spent\.csv\*\*: 3 rows; 4 columns \(.*\); Date from 2026-01-03 to 2026-01-12\.\n/);
+		expect(stdout).toContain('You can ask for:\n\n- summary of club.csv\n- summary of spent.csv');
+	});
+
+	it.each(['Did any club member buy food?', 'What did people from Leeds spend at Aldi?', 'total of all files'])(
+		'says that one question looks at one file, and offers a question for each: %s',
+		async (question) => {
+			const { stdout } = await analyzeBoth('--question', question);
+			expect(stdout).toContain('One question can look at one file at a time, and this is of club.csv and spent.csv.');
+			expect(stdout).toMatch(/You can ask for:\n\n- .* in club\.csv\?\n- .* in spent\.csv\?\n$/);
+		}
+	);
+
+	it('the best is of what adds up or is a mark, not of ages; what is still to be isn’t when somebody joined', async () => {
+		expect((await analyzeBoth('--question', 'Which day was our best day?')).stdout).toContain('**spent.csv**: ');
+		const best = await analyze(MEMBERS, '--question', 'Which day was our best day?');
+		expect(best.stdout).toContain("can't answer that: I find nothing for “best”");
+		const start = await analyze(MEMBERS, '--question', 'When does Cy start?');
+		expect(start.stdout).toContain("can't answer that: I find nothing for “start”");
+	});
+
 	it('offers the question once for each where they fit alike', async () => {
 		const { stdout } = await analyzeBoth('--question', 'How many rows?');
 		expect(stdout).toContain('You can ask for:\n\n- How many rows in club.csv?\n- How many rows in spent.csv?');

@@ -199,3 +199,13 @@ function likeness(one, other) {
 	}
 	return (2 * row.at(-1)) / (one.length + other.length);
 }
+
+/** What the file is of: `run` for `runs.csv`. */
+export function nounsOf(fileName) {
+	return (
+		fileName
+			.replace(/^.*[/\\]|\.\w+$/g, '')
+			.toLowerCase()
+			.match(/\p{L}{3,}/gu) ?? []
+	).map(stem);
+}

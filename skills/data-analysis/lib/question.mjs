@@ -289,7 +289,7 @@ function learnWords({ said, nouns, known }, columns, { named, date, dates, label
 	if (isDaily && !/\bdays? (since|ago|until|between|left|later)\b/.test(said)) nouns.add('day');
 	if (date !== undefined) known.add('date');
 	// `Who joined before 2020?` of a column Member since
-	if (dates.length === 1 && WHO.test(columns[label]?.name))
+	if (dates.length === 1 && WHO.test(columns[label]?.name) && !/\b(does|do|will|shall)\b/.test(said))
 		for (const verb of ['join', 'start', 'register', 'arrive']) known.add(verb);
 	// `the supplier with most products`, where each row is a product
 	const own = named.find(({ index }) => index === label && columns[index].counts.size === columns[index].filled);
@@ -567,6 +567,12 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 	);
 	const money = (MONEY.exec(said) ?? TAKING.exec(said)?.slice(1))?.[0];
 	const isMoneyless = value === null && (amount !== null || levels.length > 0) && !isCoin;
+	// Somebody's age is no better than another's.
+	const rankedBy = value ?? amount;
+	const isOfNothing =
+		end &&
+		namedNumber === undefined &&
+		(rankedBy === null || (rankedBy !== rated && !isAmount(columns[rankedBy].name)));
 	// A day with no honey has no row that says so: of groups it knows only what they have.
 	const isOfMany =
 		by.length > 0 || (/\b(who|when)\b/.test(said) && columns[label]?.counts.size !== columns[label]?.filled);
@@ -584,6 +590,7 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		each && !figure.isEachRow && by.length === 0 && !isYesNo && each[0],
 		ago,
 		rated === undefined && /\bfavou?rite\b/.test(said) && 'favourite',
+		isOfNothing && /\b(best|worst)\b/.exec(said)?.[0],
 		priced && isPriceless && (isOne ? `the price of one ${priced}` : priced),
 		divisor && `per ${divisor.text}`,
 		isMoneyless && money,

@@ -10,9 +10,9 @@ import { chartOf } from '../lib/chart.mjs';
 import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnIndex, likelyValue, simplify, sortOf, stem } from '../lib/names.mjs';
+import { columnIndex, likelyValue, nounsOf, simplify, sortOf, stem } from '../lib/names.mjs';
 import { readQuestion } from '../lib/question.mjs';
-import { columnReport, kindsOf, numberReport, questions } from '../lib/report.mjs';
+import { columnReport, kindsOf, numberReport, offered, questionsOf } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
 
 const USAGE = `Usage: analyze_csv.mjs FILE... [--question TEXT] [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,median,count,min,max}]
@@ -40,6 +40,15 @@ const MEASURES = ['sum', 'mean', 'median', 'count', 'min', 'max'];
 const SYNONYMS = { total: 'sum', average: 'mean', avg: 'mean', minimum: 'min', maximum: 'max' };
 const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
 const LONGEST_QUESTION = 5_000;
+/** Speaks of the files, and says nothing else of them but what they are and how long. */
+const OF_FILES =
+	/\b((which|what|each|every) (csv )?(file|table|sheet|spreadsheet)|(csv )?(files|tables|sheets|spreadsheets))\b/;
+const ABOUT_FILES =
+	/\b(what|which|is|are|in|of|about|the|these|those|this|my|our|your|both|all|two|three|four|five|\d|one|each|every|and|do|does|have|has|how|many|there|it|them|me|up|for|can|could|you|please|give|a|an|short|quick|show|tell|say|says|contain|sum|summar\p{L}+|describe|explain|overview|compare|number|row|rows|column|columns|more|most|bigger|biggest|larger|largest|longer|longest|fewer|fewest|less|least|smaller|smallest|shorter|shortest|than|other|or)\b/gu;
+const MORE_OR_LESS =
+	/\b(?:more|most|bigger|biggest|larger|largest|longer|longest|(fewer|fewest|less|least|smaller|smallest|shorter|shortest))\b/;
+const AND = new Intl.ListFormat('en-GB');
+const MOST_NAMED = 8;
 const TAKINGS = /\b(revenue|turnover|takings|sales|sell|sold)\b/i;
 /** So many are read once more for a chart by group. */
 const MOST_ROWS_READ_TWICE = 50_000;
@@ -51,9 +60,72 @@ function main(args) {
 	for (const [at, size] of sizes.entries())
 		if (size?.isFile()) console.log(`Reading ${options.files[at]} (${bytesText(size.size)}) …`);
 	console.log();
+	if (isOfFiles(options)) return describe(options);
 	const meant = options.files.length === 1 ? options.files : filesMeant(options);
+	if (meant.length === 0) return divide(options);
 	if (options.question?.trim() && meant.length > 1) return offer(meant, options.question);
 	for (const file of meant) report({ ...options, file });
+}
+
+/** `What are these two files about?`, `Which file has more rows?`: of the files, and not of what is in one. */
+function isOfFiles({ files, question = '' }) {
+	const said = lastLine(question).toLowerCase();
+	const text =
+		files.length > 1 ? files.reduce((rest, file) => rest.replaceAll(file.toLowerCase(), 'files'), said) : said;
+	const isMeant = OF_FILES.test(text) || (files.length > 1 && /\b(these|those|both|all|them)\W*$/.test(text));
+	return isMeant && !/[\p{L}\p{N}]/u.test(text.replace(new RegExp(OF_FILES, 'g'), ' ').replace(ABOUT_FILES, ' '));
+}
+
+/** A line for each file: how much is in it, of what, and of when. */
+function describe(options) {
+	const read = options.files.map((file) => {
+		const table = openTable(file, options);
+		const { columns, rows } = analyze(table, []);
+		return { file, table, columns, rows };
+	});
+	const said = lastLine(options.question).toLowerCase();
+	const end = MORE_OR_LESS.exec(said);
+	if (end && /^\W*(which|what)\b/.test(said) && !/\bcolumns?\b/.test(said) && read.length > 1) {
+		const [word, isLess] = end[1] ? ['fewest', true] : ['most', false];
+		const rows = (isLess ? Math.min : Math.max)(...read.map((each) => each.rows));
+		const best = read.filter((each) => each.rows === rows).map(({ file }) => `**${file}**`);
+		console.log(
+			`${AND.format(best)} ${best.length > 1 ? 'have' : 'has'} the ${word} rows (${rows.toLocaleString('en-US')}).\n`
+		);
+	}
+	const lines = read.map(({ file, table, columns, rows }) => {
+		const dates = columns
+			.filter(({ type }) => type === 'date')
+			.map(({ name, firstDate, lastDate }) => `${name} from ${firstDate} to ${lastDate}`);
+		const names = table.columns.slice(0, MOST_NAMED);
+		const more = table.columns.length > names.length ? ' and more' : '';
+		return `- **${file}**: ${[countOf(rows, 'row'), `${countOf(table.columns.length, 'column')} (${names.join(', ')}${more})`, ...dates].join('; ')}.`;
+	});
+	console.log(`${lines.join('\n')}\n\n${offered(read.map(({ file }) => `summary of ${file}`))}`);
+}
+
+/** What no file has by itself, all of them together have: that can't be read. */
+function divide(options) {
+	const list = options.files.flatMap((file) => {
+		const table = openTable(file, options);
+		const { columns } = analyze(table, []);
+		const [first] = questionsOf(columns, likelyOf(columns), table.dates);
+		return first ? [`${first.replace(/\?$/, '')} in ${file}?`] : [];
+	});
+	console.log(
+		`One question can look at one file at a time, and this is of ${AND.format(options.files)}.\n\n${offered(list)}`
+	);
+}
+
+function lastLine(question) {
+	return question.trim().split('\n').at(-1);
+}
+
+function likelyOf(columns) {
+	return likelyValue(
+		columns,
+		columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []))
+	);
 }
 
 /** Those that have what is named; of a question, those that have most of it; all, where none has it. */
@@ -64,9 +136,8 @@ function filesMeant(options) {
 		if (!isAsked) return hasColumns(options, table) ? [{ file, points: 0 }] : [];
 		const { columns } = analyze(table, []);
 		const { unknown, conditions, by, value, measure } = readQuestion(options.question, table, columns);
-		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
-		const isOfNumber = value !== null || (/sum|mean|median/.test(measure) && likelyValue(columns, numbers) !== null);
-		const likely = likelyValue(columns, numbers);
+		const likely = likelyOf(columns);
+		const isOfNumber = value !== null || (/sum|mean|median/.test(measure) && likely !== null);
 		// A fee is money, too, but no revenue.
 		const isOfSales =
 			TAKINGS.test(options.question) &&
@@ -75,12 +146,36 @@ function filesMeant(options) {
 		// `people over 50` is of ages, and only perhaps of money.
 		const sure = conditions.filter(({ isNamed }) => isNamed).length;
 		const points = conditions.length + sure + by.length + Number(isOfNumber) + Number(Boolean(isOfSales));
-		return [{ file, points: unknown.length > 0 ? -unknown.length : points }];
+		return [
+			{ file, points: unknown.length > 0 ? -unknown.length : points, unknown, nouns: nounsOf(file), table, columns }
+		];
 	});
 	const most = Math.max(...known.map(({ points }) => points));
-	const best = known.filter(({ points }) => points === most).map(({ file }) => file);
-	// What no file has is told of one.
-	return best.length === 0 || (isAsked && most < 0) ? [best[0] ?? options.files[0]] : best;
+	const found = known.filter(({ points }) => points === most);
+	const best = found.map(({ file }) => file);
+	if (!isAsked) return best.length === 0 ? [options.files[0]] : best;
+	// `Did any member buy bread?` of members.csv and bakery.csv
+	const words = (
+		lastLine(options.question)
+			.toLowerCase()
+			.match(/\p{L}+/gu) ?? []
+	).map(stem);
+	const isOfOther = ({ table, columns, nouns }) => {
+		const own = new Set(
+			[...table.columns, ...columns.flatMap(({ type, counts }) => (type === 'text' ? [...counts.keys()] : []))]
+				.flatMap((text) => text.toLowerCase().split(/[^\p{L}]+/u))
+				.map(stem)
+		);
+		return known.some((each) =>
+			each.nouns.some((noun) => words.includes(noun) && !nouns.includes(noun) && !own.has(noun))
+		);
+	};
+	if (most < 0) {
+		const isInNone = known[0].unknown.some((word) => known.every(({ unknown }) => unknown.includes(word)));
+		// What no file has is told of one.
+		return isInNone && !OF_FILES.test(options.question) ? [best[0]] : [];
+	}
+	return found.every(isOfOther) ? [] : best;
 }
 
 function hasColumns(options, table) {
@@ -95,10 +190,9 @@ function hasColumns(options, table) {
 
 /** The question once for each file. */
 function offer(files, question) {
-	const lines = question.trim().split('\n');
-	const last = lines.at(-1).replace(/[\s?.!]+$/, '');
-	console.log(`Which file do you mean? ${new Intl.ListFormat('en-GB').format(files)} fit alike.\n`);
-	console.log(`You can ask for:\n\n${files.map((file) => `- ${last} in ${file}?`).join('\n')}`);
+	const last = lastLine(question).replace(/[\s?.!]+$/, '');
+	console.log(`Which file do you mean? ${AND.format(files)} fit alike.\n`);
+	console.log(offered(files.map((file) => `${last} in ${file}?`)));
 }
 
 function report(options) {
@@ -129,10 +223,7 @@ function report(options) {
 	const likely = named ?? likelyValue(columns, numbers);
 	const value = likely !== null && columns[likely].numbers.count === 0 ? null : likely;
 	if (options.questions)
-		return console.log(
-			questions(columns, value, table.dates, { first: ['summary of this file'] }) ||
-				'There is no column of numbers to ask about.'
-		);
+		return console.log(offered(['summary of this file', ...questionsOf(columns, value, table.dates)]));
 	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value });
 	if (rows === 0 && !table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
 	if (answered.text) console.log(`${answered.text}\n`);
@@ -160,7 +251,7 @@ function report(options) {
 	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
 	if (!asked || drawn || options.files.length > 1) console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
 	if (answered.isWhole) {
-		const more = rows === 0 || groups ? '' : questions(columns, value, table.dates);
+		const more = rows === 0 || groups ? '' : offered(questionsOf(columns, value, table.dates));
 		const statistics = numberReport(columns);
 		console.log([more, columnReport(columns), statistics].filter(Boolean).join('\n\n'));
 	}
@@ -191,7 +282,6 @@ function readFlags(options, table, notes) {
 
 function refuse(asked, table, columns) {
 	const { unknown, isOfFuture } = asked;
-	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
 	const words = unknown
 		.slice(0, 3)
 		.map((word) => `“${word}”`)
@@ -218,7 +308,7 @@ function refuse(asked, table, columns) {
 				? `“${word}” can be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(cells.slice(0, 5))}. Say which.`
 				: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
-	console.log(questions(columns, likelyValue(columns, numbers), table.dates, { asked }));
+	console.log(offered(questionsOf(columns, likelyOf(columns), table.dates, asked)));
 }
 
 /** null when help is asked for. */

@@ -78,8 +78,8 @@ const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
 /** Of any work. */
 const COMMON = /^(take|make|get|go|come|bring|give|put|need|want|will)$/;
-/** Of several files. */
-const ALL = /^(all|both|each|two|three|four|five|\d)$/;
+/** Of several files; of `sum up`. */
+const ALL = /^(all|both|each|two|three|four|five|\d|up)$/;
 /** Asks for no work, but what there is. */
 const HELP =
 	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) ((it|this|that|these|my|the)( \w+)?|\S+\.\w{1,5})))?|(which|what) skills\b.{0,200}|(list|show)( me)?( all)?( (of )?(my|the|your|installed))? skills|what (does|can) (the )?[\w-]+ do|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
@@ -356,8 +356,13 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 	const isOf = (word: Word) =>
 		isFiller(word) || isFileNoun(word.lower) || brought.includes(word.text) || ALL.test(word.lower);
 	if (said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
-		const steps = files.map((file) => {
-			const step = described(scene, file);
+		const found = files.map((file) => ({ file, step: described(scene, file) }));
+		const steps = found.map(({ file, step }) => {
+			const same = found.filter((each) => each.step?.skill === step?.skill).map((each) => each.file);
+			// One call tells of all in a few lines.
+			const [together, ...others] =
+				files.length > 1 && step?.kind !== 'load' ? questionsTo(scene, same, message.text) : [];
+			if (together && others.length === 0) return together;
 			return plannedIn(step) ? step : (questionsTo(scene, [file], message.text)[0] ?? null);
 		});
 		const isNew = (step: Step | null) => history.calls.every((made) => made.arguments !== plannedIn(step)?.arguments);

@@ -1395,15 +1395,19 @@ describe('F9: files', () => {
 		expect(wish.texts.at(-1)).not.toContain('can’t use this as an answer');
 	});
 
-	test.each(['Hi, what are these?', 'What are these files about?'])(
-		'F9: %s is told of each file, and a text is given to no script of tables',
+	test.each([
+		'Hi, what are these?',
+		'What are these files about?',
+		'What are these three files about?',
+		'Sum up all three files'
+	])(
+		'F9: %s is told of each file, of all of a kind at once, and a text is given to no script of tables',
 		async (text) => {
 			const attached = ['club.csv', 'spent.csv', 'notes.txt'];
 			const skills = { sheet: several, quoting };
 			const { calls } = await talk({ skills }, { text, attached });
 			expect(calls).toEqual([
-				['sum.mjs', 'club.csv'],
-				['sum.mjs', 'spent.csv'],
+				['sum.mjs', 'club.csv', 'spent.csv', '--question', text.replace('Hi, ', '')],
 				['quote.mjs', 'notes.txt', '--question', text.replace('Hi, ', '')]
 			]);
 			const whole = await talk({ skills: { sheet: several } }, { text: 'Summarise the tables', attached });
