@@ -921,6 +921,7 @@ describe('data-analysis: what it has no figure for', () => {
 		const { stdout } = await analyze(text, '--question', question);
 		expect(stdout).toContain(`data.csv can't answer that: ${reason}`);
 		expect(stdout).not.toContain('The total');
+		if (reason.includes('what will be')) expect(stdout).toContain('You can ask for:\n\n- total Amount per month\n');
 	});
 
 	it('of an average per day it counts the days without a row, and says so', async () => {

@@ -308,7 +308,9 @@ function refuse(asked, table, columns) {
 				? `“${word}” can be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(cells.slice(0, 5))}. Say which.`
 				: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
-	console.log(offered(questionsOf(columns, likelyOf(columns), table.dates, asked)));
+	const list = questionsOf(columns, likelyOf(columns), table.dates, asked);
+	const isOfTime = (each) => Number(isOfFuture && / per month$/.test(each));
+	console.log(offered(list.toSorted((one, other) => isOfTime(other) - isOfTime(one))));
 }
 
 /** null when help is asked for. */

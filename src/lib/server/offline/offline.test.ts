@@ -507,7 +507,41 @@ describe('F9: a skill that it has never seen is run as its instructions document
 	)('F9: what is the job of no skill is asked nothing: %s', async (text) => {
 		const { calls, texts } = await talk({ skills: BUNDLED }, text);
 		expect(calls).toEqual([]);
-		expect(texts[0]).toContain('No skill clearly fits your message.');
+		expect(texts[0]).toMatch(
+			/^No skill clearly fits your message\.|^Demo mode can’t .*: it only runs the scripts of skills\./
+		);
+	});
+
+	test.each([
+		['Can you write a letter to my landlord?', 'write letters'],
+		['Make a short story of this', 'make stories'],
+		['tell me a joke', 'tell jokes'],
+		['Translate this into French', 'translate'],
+		['Book a table for two', 'book anything'],
+		['please predict the sales', 'predict']
+	])('F9: what no script does is refused by its name, with nothing read: %s', async (text, what) => {
+		const { texts, calls, loaded } = await talk({ skills: BUNDLED }, text);
+		expect(texts[0]).toContain(`Demo mode can’t ${what}: it only runs the scripts of skills. You can ask for:`);
+		expect(texts[0]).toContain('connect a model in **Settings**');
+		expect([calls, loaded]).toEqual([[], []]);
+	});
+
+	test('F9: a wish for a translation is for the skill that translates', async () => {
+		const translate = {
+			description: 'Translate a text.',
+			body: '```\nscripts/t.mjs "TEXT"\n```',
+			files: ['scripts/t.mjs']
+		};
+		const { calls } = await talk({ skills: { translate } }, 'Translate this: good day');
+		expect(calls).toEqual([['scripts/t.mjs', 'good day']]);
+	});
+
+	test.each(['good morning', 'Hi there!', 'Good evening, how are you?'])('F9: %s is a greeting', async (text) => {
+		const { texts, loaded } = await talk({ skills: BUNDLED }, text, { text, attached: ['mine.csv'] });
+		expect(loaded).toEqual([]);
+		expect(texts[0]).toMatch(/^Hello\./);
+		expect(texts[1]).toMatch(/^Hello\. Ask about `mine\.csv`\./);
+		expect(offeredIn(texts[1]!).answers).toEqual(['What can I ask about mine.csv?', 'What can you do?']);
 	});
 
 	test.each([
@@ -640,7 +674,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 
 	test('F9: what brings only a time is no job for what needs a file or an address', async () => {
 		const { texts } = await talk({ skills: BUNDLED }, 'Book me a table for two at 8pm');
-		expect(texts[0]).toContain('No skill clearly fits your message.');
+		expect(texts[0]).toContain('Demo mode can’t book anything');
 	});
 
 	test('F9: what it lacks is asked for in words, not as a usage line has it', async () => {
@@ -1459,8 +1493,10 @@ describe('F9: files', () => {
 		const setting: Setting = { skills: { quoting }, answer: () => ({ ok: true, stdout: 'It begins: …' }) };
 		for (const text of ['Summarise this', 'What can you do with this?', 'What can I ask about trip.txt?'])
 			expect((await talk(setting, { text, attached: ['trip.txt'] })).calls).toHaveLength(1);
-		const { texts } = await talk(setting, { text: 'Write me a poem', attached: ['trip.txt'] });
-		expect(offeredIn(texts[0]!).answers).toEqual(['What can I ask about trip.txt?', 'What can you do?']);
+		const { texts, loaded } = await talk(setting, { text: 'Write me a poem', attached: ['trip.txt'] });
+		expect(loaded).toEqual([]);
+		expect(texts[0]).toContain('Demo mode can’t write poems: it only runs the scripts of skills.');
+		expect(offeredIn(texts[0]!).answers).toEqual(['Summarise trip.txt', 'What can I ask about trip.txt?']);
 	});
 
 	test('F9: an answer has a text, also where nothing that a script offers can be asked', async () => {
@@ -1476,7 +1512,7 @@ describe('F9: files', () => {
 		for (const text of ['Write me a poem', 'Sort the members by age and save it as a file']) {
 			const { calls, loaded, texts } = await talk({ skills }, { text, attached: ['mine.csv'] });
 			expect({ calls, loaded }).toEqual({ calls: [], loaded: [] });
-			expect(texts[0]).toContain('No skill clearly fits');
+			expect(texts[0]).toMatch(/^No skill clearly fits|^Demo mode can’t write poems/);
 		}
 		const chart = { text: 'Make a pie chart of the towns', attached: ['mine.csv'] };
 		expect((await talk({ skills }, chart)).calls).toEqual([['sum.mjs', 'mine.csv', '--question', chart.text]]);
@@ -1757,7 +1793,7 @@ describe('F9: several steps', () => {
 });
 
 describe('F9: it says what it is', () => {
-	test.each(['hello', 'Tell me a joke', 'What can you do?', 'what is the capital of France?', '', '???'])(
+	test.each(['hello', 'Paint the fence', 'What can you do?', 'what is the capital of France?', '', '???'])(
 		'%j gets the list of skills',
 		async (message) => {
 			const { calls, texts } = await talk({ skills: SKILLS }, message);
