@@ -479,7 +479,7 @@ describe('data-analysis: rows and questions', () => {
 		[guests, "who hasn't paid", '| Di Abbot | Hull | 2023-11-02 | no |'],
 		[guests, 'Who joined last?', 'The latest joined is **2025-06-30**: Cy Young.'],
 		[guests, 'When did Ann join?', '| Ann Lee | Leeds | 2024-03-05 | yes |'],
-		[guests, 'Has Bo paid?', 'No: **Bo Chan** has paid “no”.'],
+		[guests, 'Has Bo paid?', 'No: paid is “no” for **Bo Chan**.'],
 		[guests, 'who joined before 2025', '**2** of 4 rows have joined before 2025: Ann Lee and Di Abbot.'],
 		[
 			guests,
@@ -613,8 +613,8 @@ describe('data-analysis: rows and questions', () => {
 			'total for AH',
 			'The total Bedrag for Winkel “AH” is **€54.20** (1 of 2 rows).'
 		],
-		[clubs, 'Is Bo a full member?', 'No: **Bo** has Membership “Student”.'],
-		[clubs, 'Is Ann a full member?', 'Yes: **Ann** has Membership “Full”.'],
+		[clubs, 'Is Bo a full member?', 'No: Membership is “Student” for **Bo**.'],
+		[clubs, 'Is Ann a full member?', 'Yes: Membership is “Full” for **Ann**.'],
 		[clubs, 'Has everyone paid the fee?', 'No: **2** of 3 rows have Fee paid “yes”: Ann and Cy.'],
 		[clubs, 'Are there any members in Hull?', 'Yes: **1** of 3 members has Town “Hull”: Cy.'],
 		[
@@ -623,7 +623,7 @@ describe('data-analysis: rows and questions', () => {
 			'**Full** has the highest number of rows (2), **Student** the lowest (1).'
 		],
 		[clubs, 'How many are from Leeds?\ntheir names?', '**2** of 3 rows have Town “Leeds”: Ann and Bo.'],
-		[ages, 'Is Ann older than 50?', 'No: **Ann** has age “44”.'],
+		[ages, 'Is Ann older than 50?', 'No: age is “44” for **Ann**.'],
 		[ages, 'How old is Bo?', 'The age for name “Bo” is **61** (1 of 4 rows).'],
 		[ages, 'Is the average age over 30?', 'Yes: the average age is **37**.'],
 		[ages, 'Are there more than 2 people from Hull?', 'No: **2** of 4 people have town “Hull”.'],
@@ -644,7 +644,7 @@ describe('data-analysis: rows and questions', () => {
 		[shop, 'what share of the amount is food?', '**20.8 %** of the total amount is for kind “Food” (44.20 of 212.20).'],
 		['item,price\nA,$1.50\nB,$2\n', 'total price', 'The total price is **$3.50**.'],
 		[roll, 'How many full members are there?', '**2** of 3 members have Membership Type “Full” (66.7 %).'],
-		[roll, 'Is Bo a full member?', 'No: **Bo Birch** has Membership Type “Junior”.'],
+		[roll, 'Is Bo a full member?', 'No: Membership Type is “Junior” for **Bo Birch**.'],
 		[roll, "What's Ann's phone number?", 'The Phone of Ann Ash is **01 23**.'],
 		[roll, 'When did Cy join?', 'The Joined of Cy Cole is **2024-11-12**.'],
 		[roll, 'Who is the newest member?', 'The latest Joined is **2024-11-12**: Cy Cole.'],
@@ -683,7 +683,6 @@ describe('data-analysis: rows and questions', () => {
 		[guests, 'how many women are there', '“women”'],
 		[guests, 'what share of guests in Leeds have paid?', '“percentage”'],
 		[shop, 'average pace', '“pace”'],
-		[shop, 'what did I buy between 10 and 20 february', '“10”'],
 		[shop, 'the first half of february', '“half”'],
 		[shop, 'shops where I spent over 50 in total', '“in total”'],
 		[shop, 'cheapest and most expensive purchase', '“both ends at once”'],
@@ -691,7 +690,6 @@ describe('data-analysis: rows and questions', () => {
 		[shop, 'How much is a ticket?', '“ticket”'],
 		[stock, 'who bought both mugs and teapots', '“both”'],
 		[guests, 'explain photosynthesis', '“photosynthesis”'],
-		[guests, 'how many are from Paris', '“paris”'],
 		[guests, 'which towns have more than 5 guests', '“more than 5”'],
 		[roll, 'how many single members', '“single”'],
 		[roll, 'Is Ann the oldest member?', '“oldest”'],
@@ -1003,7 +1001,7 @@ describe('data-analysis: rows that have something', () => {
 		[TASKS, 'what is still to do?', '**1** of 3 rows has Done “no”: Print flyers.'],
 		[TASKS, 'which tasks are done', '**2** of 3 rows have Done “yes”: Order paint and Book hall.'],
 		[TASKS, 'who has the most work', '**Ann** has the highest total Hours (5), **Bo** the lowest (1.5).'],
-		[PLOTS, 'Has Jun Sato paid?', 'Yes: **Jun Sato** has Paid “yes”.'],
+		[PLOTS, 'Has Jun Sato paid?', 'Yes: Paid is “yes” for **Jun Sato**.'],
 		[PLOTS, 'How many have no children?', '**1** of 3 rows has Children 0'],
 		[PLOTS, 'What is the average plot size?', 'The average Size m2 is **105**.'],
 		[PLOTS, 'Who has the biggest plot?', 'The highest Size m2 is **120**: Jun Sato.'],
@@ -1024,7 +1022,7 @@ describe('data-analysis: rows that have something', () => {
 		[STOCK, 'which supplier is used most', '**Stiftco** has the highest number of rows (2)'],
 		[REFUND, 'How much was paid in cash?', 'The total Amount for Paid by “cash” is **20**'],
 		[REFUND, 'Which customer spent the most?', '**Okoro** has the highest Amount (60)'],
-		[REFUND, 'Did Okoro ever pay cash?', 'No: **Okoro** has Paid by “card”.'],
+		[REFUND, 'Did Okoro ever pay cash?', 'No: Paid by is “card” for **Okoro**.'],
 		[BORN, 'Who was born after 1990?', '**1** of 3 rows has Born after 1990: Tom.'],
 		[BORN, 'Who is the oldest?', 'The lowest Born is **1958**: Owen.'],
 		[BORN, 'Who joined before 2020?', '**1** of 3 rows has Member since before 2020: Owen.'],
@@ -1062,6 +1060,21 @@ describe('data-analysis: rows that have something', () => {
 		const { stdout } = await analyze(text, '--question', question);
 		if (unknown === null) expect(stdout).toContain('for Item not “Honey jar”');
 		else expect(stdout).toContain(`data.csv can't answer that: I find nothing for ${unknown}`);
+	});
+
+	it.each([
+		[CLUB, 'How many live in London?', '**None**: no row has “London” in Town. It has Lund and Ystad.'],
+		[CLUB, 'Where does Bo live?', 'The Town of Bo Falk is **Lund**.'],
+		[CLUB, 'Does Bo have a car?', 'No: Has car is “no” for **Bo Falk**.'],
+		[TRIP, 'show Bo', '**2** of 3 rows have paid_by “Bo”: Dinner and Museum.'],
+		[SHOP, 'Which customers bought oat scones?', '**2** of 3 rows have Item “Oat scones”'],
+		[SHOP, 'How many customers bought oat scones?', '**2** of 3 rows have Item “Oat scones”'],
+		[SHOP, 'sales between 2 and 10 March', '**1** of 3 rows has Date from 2 March to 10 March'],
+		[SHOP, 'sales from 2nd to 10th March 2024', '**1** of 3 rows has Date from 2 March 2024 to 10 March 2024'],
+		[SHOP, 'total for the first week of March', 'The Total from 1 March to 7 March is **56.60** (2 of 3 rows).']
+	])('answers as a person would: %#', async (text, question, expected) => {
+		const { stdout } = await analyze(text, '--question', question);
+		expect(stdout).toContain(expected);
 	});
 
 	it('says what a word can be that several cells have', async () => {

@@ -2,7 +2,19 @@
 
 import { plain, subtract, ZERO } from './decimal.mjs';
 import { conditionText } from './conditions.mjs';
-import { isAmount, labelOf, likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
+import {
+	isAmount,
+	labelOf,
+	likelyValue,
+	namedColumns,
+	PEOPLE,
+	PLACE,
+	ROW_NOUNS,
+	SMALL,
+	sortOf,
+	stem,
+	WHO
+} from './names.mjs';
 import { kindsOf } from './report.mjs';
 import {
 	A_VALUE,
@@ -226,7 +238,7 @@ function readLine(line, table, columns) {
 		shown: figure.isOfBalance ? namedNumber : rows.shown,
 		isOfWhen: date !== undefined && /\b(when|days?|dates?)\b/.test(said),
 		isOfWho: /\b(who|whom|whose|names?)\b/.test(said),
-		noun: isDaily && /\bdays\b/.test(said) ? 'days' : nounOf(sentence, parts.named),
+		noun: isDaily && /\bdays\b/.test(said) ? 'days' : nounOf(sentence, parts.named, columns[parts.label]),
 		sortBy: isSorted ? (sortedBy ?? value ?? (/new|late|earl/.test(direction) ? date : (age ?? amount))) : undefined,
 		isDescending:
 			/^(oldest|highest|biggest|largest|newest|latest|longest|most|best)/.test(direction ?? '') ||
@@ -324,7 +336,8 @@ function readRows(sentence, columns, parts, decimalComma) {
 		...readCells(sentence, columns, named)
 	];
 	const { by, flags, isOfKinds, sortedBy, shown } = readColumns(sentence, columns, named, conditions);
-	const toShow = shown ?? readShown(sentence, columns, named, by);
+	const toShow =
+		shown ?? placeToShow(said, columns, conditions, parts.label) ?? readShown(sentence, columns, named, by);
 	conditions.push(...flags);
 	const isCompared = !LISTED.test(said) && COMPARING.test(said);
 	const compared = isCompared ? conditions.find(({ isSeveral }) => isSeveral) : undefined;
@@ -386,7 +399,10 @@ function readFigure(sentence, columns, parts, rows) {
 		(isOfAverage || (isEachRow && by.length === 0 && ofNumber !== undefined) ? 'mean' : measured) ??
 		(ofNumber === undefined && isOfCount(sentence) ? 'count' : undefined);
 	const isOfPieces =
-		meant === 'count' && pieces !== undefined && /\b(sell|sold|sells|buy|bought|ordered|have|left)\b/.test(said);
+		meant === 'count' &&
+		pieces !== undefined &&
+		!PEOPLE.test(/\bhow many (\p{L}+)/u.exec(said)?.[1]) &&
+		/\b(sell|sold|sells|buy|bought|ordered|have|left)\b/.test(said);
 	const isOfSum =
 		meant === 'count' &&
 		namedNumber !== undefined &&
@@ -599,6 +615,13 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 	].filter(Boolean);
 }
 
+/** `Where does Tom live?`: his town. */
+function placeToShow(said, columns, conditions, label) {
+	const isOfOne = conditions.length === 1 && conditions[0].index === label && conditions[0].cells?.length === 1;
+	const places = columns.flatMap(({ name }, index) => (PLACE.test(name) ? [index] : []));
+	return isOfOne && places.length === 1 && /\bwhere\b/.test(said) ? places[0] : undefined;
+}
+
 /** `their names?`: the column of names isn't grouped by, but shown. */
 function readShown({ said }, columns, named, by) {
 	const isPlain = ![
@@ -624,14 +647,16 @@ function pairIn({ cells, ends, months } = {}) {
 	return two?.length === 2 ? two : undefined;
 }
 
-/** What the rows are, by the name of the file, else as the question calls them. */
-function nounOf({ said, nouns }, named) {
+/** What the rows are, by the name of the file, else as the question calls them; customers only where each row is somebody. */
+function nounOf({ said, nouns }, named, label) {
+	const isOfPeople = WHO.test(label?.name) && label.counts.size === label.filled;
 	const isColumn = (at) => named.some((each) => at >= each.at && at < each.at + each.text.length);
 	const isNoun = (word) => ROW_NOUNS.has(stem(word)) && (/s$/.test(word) || word === 'people');
 	const own = [...nouns].find((word) => ROW_NOUNS.has(word) && !/person|people|row|entry|record|item/.test(word));
 	if (own) return own.endsWith('y') ? `${own.slice(0, -1)}ies` : `${own}s`;
 	return [...said.matchAll(/\p{L}+/gu)].find(
-		({ 0: word, index }) => isNoun(word) && !isColumn(index) && !/^(items|sales)$/.test(word)
+		({ 0: word, index }) =>
+			isNoun(word) && !isColumn(index) && !/^(items|sales)$/.test(word) && (isOfPeople || !PEOPLE.test(word))
 	)?.[0];
 }
 

@@ -10,7 +10,7 @@ import { chartOf } from '../lib/chart.mjs';
 import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnIndex, likelyValue, nounsOf, simplify, sortOf, stem } from '../lib/names.mjs';
+import { columnIndex, likelyValue, nounsOf, PLACE, simplify, sortOf, stem } from '../lib/names.mjs';
 import { readQuestion } from '../lib/question.mjs';
 import { columnReport, kindsOf, numberReport, offered, questionsOf } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
@@ -202,7 +202,10 @@ function report(options) {
 	/** Of the whole file, where only some of its rows may be meant. */
 	const all = isAsked || options.where.length > 0 ? analyze(whole, []) : null;
 	const asked = isAsked ? readQuestion(options.question, whole, all.columns) : null;
-	if (asked && asked.unknown.length > 0 && !asked.isOverview) return refuse(asked, whole, all.columns);
+	if (asked && asked.unknown.length > 0 && !asked.isOverview) {
+		const none = noneThere(asked, options.question, all.columns);
+		return none ? console.log(none) : refuse(asked, whole, all.columns);
+	}
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
 	if (asked?.isPie || asked?.isLine) notes.push(`It draws bars, no ${asked.isPie ? 'pies' : 'lines'}.`);
 	const table = onlyRows(whole, wanted.conditions, notes);
@@ -278,6 +281,21 @@ function readFlags(options, table, notes) {
 		value: options.value ? columnIndex(options.value, table, notes) : null,
 		measure: options.measure
 	};
+}
+
+/** `How many live in London?`, where the only column of places has no such cell; '' for others. */
+function noneThere({ unknown }, question, columns) {
+	const words = lastLine(question)
+		.replace(/[\s?.!]+$/, '')
+		.split(/\s+/);
+	const said = words.slice(-unknown.length).join(' ');
+	const isAfterIn = /^(in|from|at)$/i.test(words.at(-1 - unknown.length));
+	const places = columns.filter(({ name, type }) => type === 'text' && PLACE.test(name));
+	if (!isAfterIn || said.toLowerCase() !== unknown.join(' ') || places.length !== 1) return '';
+	const [{ name, counts }] = places;
+	const known = [...counts.keys()].slice(0, MOST_NAMED);
+	const more = counts.size > known.length ? [`${counts.size - known.length} more`] : [];
+	return `**None**: no row has “${said}” in ${name}. It has ${AND.format([...known, ...more])}.`;
 }
 
 function refuse(asked, table, columns) {
