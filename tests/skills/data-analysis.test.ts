@@ -207,7 +207,7 @@ describe('data-analysis: groups', () => {
 		expect(stdout).not.toContain('Chart:');
 		expect(existsSync(join(cwd, 'sales-by-region.svg'))).toBe(false);
 		const drawn = await analyzeSales('--group-by', 'region', '--measure', 'average', '--chart');
-		expect(drawn.stdout).toContain('Chart: sales-by-region.svg.');
+		expect(drawn.stdout).toContain('Chart: sales-average-by-region.svg.');
 	});
 
 	it('puts rows without a key into a group of their own and shows no sum where there is no value', async () => {
@@ -379,7 +379,7 @@ describe('data-analysis: rows and questions', () => {
 		);
 		expect((await analyze(spent, '--measure', 'max')).stdout).toContain('| 2025-01-12 | Travel | 20 |');
 		expect((await analyze(spent, '--questions')).stdout).toMatch(
-			/^Reading .*\n\nYou can ask for:\n\n- summary of this file\n- which category has the highest cost\?\n/
+			/^Reading .*\n\n\*\*data\.csv\*\*: \d+ rows; \d columns \(.*\n\nYou can ask for:\n\n- summary of this file\n- which category has the highest cost\?\n/
 		);
 	});
 
@@ -1063,6 +1063,10 @@ describe('data-analysis: rows that have something', () => {
 	});
 
 	it.each([
+		[SHOP, 'How much honey jar did we sell?', '(1 of 3 rows). The total Quantity is **3**.'],
+		[SHOP, 'total unit price', "can't answer that: prices of one are not added up. Ask for their average."],
+		[SHOP, 'quantity per item', 'Chart: data-quantity-by-item.svg'],
+		[SHOP, 'total per item', 'Chart: data-by-item.svg'],
 		[CLUB, 'How many live in London?', '**None**: no row has “London” in Town. It has Lund and Ystad.'],
 		[CLUB, 'Where does Bo live?', 'The Town of Bo Falk is **Lund**.'],
 		[CLUB, 'Does Bo have a car?', 'No: Has car is “no” for **Bo Falk**.'],

@@ -5,7 +5,7 @@ import { isWithin, phraseOf } from './conditions.mjs';
 import { quantile } from './columns.mjs';
 import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
-import { isAmount, labelOf, WHO } from './names.mjs';
+import { isAmount, labelOf, sortOf, WHO } from './names.mjs';
 import { monthText } from './values.mjs';
 import { hasBothSigns } from './wording.mjs';
 import { cell, groupReport, rowReport, share } from './report.mjs';
@@ -172,7 +172,19 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 			numbers.count > 1 && !isSame ? `${numbers.count.toLocaleString('en-US')} values: ${others.join(', ')}.` : '';
 		const part = isPart ? ` That is ${share(number, whole)} of all${flow ? ` ${FLOWS[flow].all}` : ''}.` : '';
 		const named = isSame ? thingOf(value) : nameOf(measure);
-		return said([`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`], (more + part).trim());
+		return said(
+			[`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`, piecesBeside()],
+			(more + part).trim()
+		);
+	}
+
+	/** `How much coffee did we sell?` may be meant of money or of pieces: both are told. */
+	function piecesBeside() {
+		const pieces = columns.find(({ isNumber, name }) => isNumber && sortOf(name) === 'pieces');
+		const isMeant =
+			isQuestion && measure === 'sum' && (wanted.value ?? null) === null && !wanted.isOfMoney && !wanted.limit;
+		if (!isMeant || !pieces || pieces === columns[value] || pieces.numbers.count === 0) return '';
+		return `The total ${cell(pieces.name)} is **${pieces.show(pieces.numbers.sum)}**.`;
 	}
 
 	/** A percentage of rows is often meant of the money in them: both are told. */

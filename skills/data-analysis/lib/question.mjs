@@ -91,6 +91,7 @@ const ADDING = /\b(spen[dt]|earn\w*|sell|sold|sells|make|made|cost|costs)\b/;
 const OF_ONE = /\b(ever|any\w*|some\w*|one|single|once)\b/;
 /** Nothing by themselves, unless a cell is called so. */
 const EMPTY = /\b(any(thing|where)|something|among)\b/g;
+export const SUM_OF_PRICES = 'the sum of prices';
 /** Goes on with what was asked before. */
 const FOLLOWING = /^ (and|what about|how about|only|just) /;
 /**
@@ -556,7 +557,7 @@ function flipLimits(conditions, columns, signed) {
 /** Words for what was understood, but would be answered with something else. */
 function refusedIn(sentence, columns, parts, rows, figure) {
 	const { said } = sentence;
-	const { named, namedNumber, label, rated, price, amount, levels, isYesNo } = parts;
+	const { named, namedNumber, label, rated, price, pieces, amount, levels, isYesNo } = parts;
 	const { conditions, by, compared } = rows;
 	const { meant, end, each, value, limit, moreLimits, isCoin } = figure;
 	const textOfNumber = named.find(({ index }) => index === namedNumber)?.text;
@@ -606,6 +607,8 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		each && !figure.isEachRow && by.length === 0 && !isYesNo && each[0],
 		ago,
 		rated === undefined && /\bfavou?rite\b/.test(said) && 'favourite',
+		// What one costs isn't added up.
+		pieces !== undefined && figure.value === price && price !== undefined && meant === 'sum' && SUM_OF_PRICES,
 		isOfNothing && /\b(best|worst)\b/.exec(said)?.[0],
 		priced && isPriceless && (isOne ? `the price of one ${priced}` : priced),
 		divisor && `per ${divisor.text}`,

@@ -11,7 +11,7 @@ import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
 import { columnIndex, likelyValue, nounsOf, PLACE, simplify, sortOf, stem } from '../lib/names.mjs';
-import { readQuestion } from '../lib/question.mjs';
+import { readQuestion, SUM_OF_PRICES } from '../lib/question.mjs';
 import { columnReport, kindsOf, numberReport, offered, questionsOf } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
 
@@ -28,7 +28,7 @@ Of several files, those that have what is named; a question is answered from the
   --measure          what groups are compared by: sum, unless said
   --period           groups by that of a date column
   --where CONDITION  only rows such as food, January, category=food, amount>100, date>=2025-02; several are all met
-  --questions        only what can be asked about the file
+  --questions        only how much is in the file and what can be asked about it
   --details          with --group-by: every number by group, every column, statistics
   --chart            draws one, also where a measure is named
   --chart-file FILE  name of the SVG file, and draws it
@@ -48,6 +48,7 @@ const ABOUT_FILES =
 const MORE_OR_LESS =
 	/\b(?:more|most|bigger|biggest|larger|largest|longer|longest|(fewer|fewest|less|least|smaller|smallest|shorter|shortest))\b/;
 const AND = new Intl.ListFormat('en-GB');
+const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const MOST_NAMED = 8;
 const TAKINGS = /\b(revenue|turnover|takings|sales|sell|sold)\b/i;
 /** So many are read once more for a chart by group. */
@@ -93,15 +94,20 @@ function describe(options) {
 			`${AND.format(best)} ${best.length > 1 ? 'have' : 'has'} the ${word} rows (${rows.toLocaleString('en-US')}).\n`
 		);
 	}
-	const lines = read.map(({ file, table, columns, rows }) => {
-		const dates = columns
-			.filter(({ type }) => type === 'date')
-			.map(({ name, firstDate, lastDate }) => `${name} from ${firstDate} to ${lastDate}`);
-		const names = table.columns.slice(0, MOST_NAMED);
-		const more = table.columns.length > names.length ? ' and more' : '';
-		return `- **${file}**: ${[countOf(rows, 'row'), `${countOf(table.columns.length, 'column')} (${names.join(', ')}${more})`, ...dates].join('; ')}.`;
-	});
+	const lines = read.map(({ table, ...found }) => `- ${lineOf(table, found)}`);
 	console.log(`${lines.join('\n')}\n\n${offered(read.map(({ file }) => `summary of ${file}`))}`);
+}
+
+/** `sales.csv: 3 rows; 2 columns (Date, Amount); Date from … to ….` */
+function lineOf(table, { columns: all, rows }) {
+	const columns = table.productNote ? all.slice(0, -1) : all;
+	const dates = columns
+		.filter(({ type }) => type === 'date')
+		.map(({ name, firstDate, lastDate }) => `${name} from ${firstDate} to ${lastDate}`);
+	const names = columns.slice(0, MOST_NAMED).map(({ name }) => name);
+	const more = columns.length > names.length ? ' and more' : '';
+	const size = [countOf(rows, 'row'), `${countOf(columns.length, 'column')} (${names.join(', ')}${more})`];
+	return `**${table.name}**: ${[...size, ...dates].join('; ')}.`;
 }
 
 /** What no file has by itself, all of them together have: that can't be read. */
@@ -209,13 +215,13 @@ function report(options) {
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
 	if (asked?.isPie || asked?.isLine) notes.push(`It draws bars, no ${asked.isPie ? 'pies' : 'lines'}.`);
 	const table = onlyRows(whole, wanted.conditions, notes);
-	const chartPath = checkedChartPath(options, table, wanted);
 	const analysis = all && table === whole && wanted.by.length === 0 ? all : analyze(table, wanted.by, wanted.period);
 	if (all && analysis !== all)
 		for (const [index, column] of analysis.columns.entries()) column.showLike(all.columns[index]);
 	notes.push(...analysis.notes);
 	const { columns, groups, rows } = analysis;
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !wanted.by.includes(index) ? [index] : []));
+	const chartPath = checkedChartPath(options, table, wanted, likelyValue(columns, numbers));
 	const named = wanted.value;
 	if (named !== null && rows > 0 && !(all ?? analysis).columns[named].isNumber) {
 		const names = numbers.map((index) => columns[index].name).join(', ');
@@ -225,8 +231,10 @@ function report(options) {
 	}
 	const likely = named ?? likelyValue(columns, numbers);
 	const value = likely !== null && columns[likely].numbers.count === 0 ? null : likely;
-	if (options.questions)
-		return console.log(offered(['summary of this file', ...questionsOf(columns, value, table.dates)]));
+	if (options.questions) {
+		const list = offered(['summary of this file', ...questionsOf(columns, value, table.dates)]);
+		return console.log(`${lineOf(table, analysis)}\n\n${list}`);
+	}
 	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value });
 	if (rows === 0 && !table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
 	if (answered.text) console.log(`${answered.text}\n`);
@@ -322,9 +330,11 @@ function refuse(asked, table, columns) {
 		? 'it has what was, and nothing of what will be.'
 		: unknown.includes('why')
 			? 'it tells what is in it, and not why.'
-			: cells
-				? `“${word}” can be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(cells.slice(0, 5))}. Say which.`
-				: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
+			: unknown.includes(SUM_OF_PRICES)
+				? 'prices of one are not added up. Ask for their average.'
+				: cells
+					? `“${word}” can be ${OR.format(cells.slice(0, 5))}. Say which.`
+					: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
 	const list = questionsOf(columns, likelyOf(columns), table.dates, asked);
 	const isOfTime = (each) => Number(isOfFuture && / per month$/.test(each));
@@ -419,14 +429,21 @@ function groupColumns(wanted, table, notes) {
 }
 
 /** A path inside the working directory that doesn't replace the analyzed file. */
-function checkedChartPath(options, table, { by, period, conditions }) {
+function checkedChartPath(options, table, { by, period, conditions, value, measure }, likely) {
 	const only = conditions.map(({ index, text }) => text.replace(`${table.columns[index]} `, '')).join(' ');
 	const base = slug(`${parsePath(table.name).name} ${only}`) || 'data';
+	// Another figure is another chart.
+	const figure = slug(
+		[
+			{ mean: 'average', count: 'number' }[measure],
+			value === null || value === likely ? '' : table.columns[value]
+		].join(' ')
+	);
 	const named = options['chart-file'];
 	let path = named ?? `${base}-summary.svg`;
 	if (named === undefined && by.length > 0) {
 		const names = period ? [period] : by.map((index) => slug(table.columns[index]) || 'group');
-		path = `${base}-by-${names.join('-')}.svg`;
+		path = `${[base, figure].filter(Boolean).join('-')}-by-${names.join('-')}.svg`;
 	}
 	if (!/\.svg$/i.test(path)) path += '.svg';
 	let folder = dirname(resolve(path));
