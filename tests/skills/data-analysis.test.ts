@@ -456,7 +456,7 @@ describe('data-analysis: rows and questions', () => {
 		[shop, 'amuont by kind', '**Tools** has the highest total amount (150.00), **Drinks** the lowest (18.00).'],
 		[shop, 'how many tools did I buy?', 'The total pieces for kind “Tools” is **5** (2 of 5 rows).'],
 		[shop, 'summarise this file for my boss', 'The total amount is **212.20**.'],
-		[shop, 'a pie chart of kinds', '- It draws bars, no pies.'],
+		[shop, 'a pie chart of kinds', '\n\nIt draws bars, no pies. **'],
 		[
 			shop,
 			'How much on food?\nand in January?',
@@ -575,7 +575,7 @@ describe('data-analysis: rows and questions', () => {
 		[volunteers, 'Hours per town\nWho is the youngest?', 'The lowest Age is **19**: Cy Dee.'],
 		[volunteers, 'Hours per town\nwhich is the highest?', '**York** has the highest total Hours (120.5)'],
 		[shop, 'Who is the youngest?', "data.csv can't answer that: I find nothing for “youngest” in it."],
-		[shop, 'Draw a line chart per month', '- It draws bars, no lines.'],
+		[shop, 'Draw a line chart per month', '\n\nIt draws bars, no lines. **'],
 		[guests, 'What must Bo do?', "data.csv can't answer that: I find nothing for “must” in it."],
 		[volunteers, 'who is over 40', '**2** of 3 rows have Age over 40: Tom Byrne and Grace Lee.'],
 		[volunteers, 'How many hours did Grace Lee do?', 'There is no Hours for Name “Grace Lee” in data.csv.'],

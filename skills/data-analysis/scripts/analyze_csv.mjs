@@ -213,7 +213,6 @@ function report(options) {
 		return none ? console.log(none) : refuse(asked, whole, all.columns);
 	}
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
-	if (asked?.isPie || asked?.isLine) notes.push(`It draws bars, no ${asked.isPie ? 'pies' : 'lines'}.`);
 	const table = onlyRows(whole, wanted.conditions, notes);
 	const analysis = all && table === whole && wanted.by.length === 0 ? all : analyze(table, wanted.by, wanted.period);
 	if (all && analysis !== all)
@@ -237,7 +236,9 @@ function report(options) {
 	}
 	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value });
 	if (rows === 0 && !table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
-	if (answered.text) console.log(`${answered.text}\n`);
+	const bars = asked?.isPie || asked?.isLine ? `It draws bars, no ${asked.isPie ? 'pies' : 'lines'}.` : '';
+	const lead = [bars, answered.text].filter(Boolean).join(' ');
+	if (lead) console.log(`${lead}\n`);
 	const isDrawn = rows > 0 && (options.chart || options['chart-file'] !== undefined || answered.isDrawn);
 	let drawn = '';
 	if (isDrawn) {

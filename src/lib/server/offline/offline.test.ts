@@ -640,6 +640,12 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		);
 		expect(texts[2]).toBe(texts[0]);
 		expect((await talk(setting, file, 'Summarise this')).texts[1]).toContain('The total is 17.');
+		const drawn = await talk(
+			setting,
+			{ text: 'Draw a line chart per town', attached: ['members.csv'] },
+			'make it a line chart'
+		);
+		expect(drawn.texts[1]).toBe(drawn.texts[0]);
 		const short = { skills: BUNDLED, answer: () => ({ ...DONE, stdout: '3 rows.' }) };
 		expect((await talk(short, file, 'What are these?')).texts).toEqual(['3 rows.', '3 rows.']);
 	});
