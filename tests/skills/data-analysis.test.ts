@@ -886,6 +886,8 @@ describe('data-analysis: several files', () => {
 		expect((await analyzeBoth('--question', 'Which day was our best day?')).stdout).toContain('**spent.csv**: ');
 		const best = await analyze(MEMBERS, '--question', 'Which day was our best day?');
 		expect(best.stdout).toContain("can't answer that: I find nothing for “best”");
+		const most = await analyze(MEMBERS, '--question', 'Who paid most?');
+		expect(most.stdout).toContain("can't answer that: I find nothing for “most”");
 		const start = await analyze(MEMBERS, '--question', 'When does Cy start?');
 		expect(start.stdout).toContain("can't answer that: I find nothing for “start”");
 	});

@@ -609,7 +609,7 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		rated === undefined && /\bfavou?rite\b/.test(said) && 'favourite',
 		// What one costs isn't added up.
 		pieces !== undefined && figure.value === price && price !== undefined && meant === 'sum' && SUM_OF_PRICES,
-		isOfNothing && /\b(best|worst)\b/.exec(said)?.[0],
+		isOfNothing && /\b(best|worst|(most|least)(?= $))\b/.exec(said)?.[0],
 		priced && isPriceless && (isOne ? `the price of one ${priced}` : priced),
 		divisor && `per ${divisor.text}`,
 		isMoneyless && money,

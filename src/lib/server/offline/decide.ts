@@ -105,7 +105,10 @@ const LEAVING =
 /** Asks for a skill that isn’t there yet: for nothing else catalogs are searched. */
 const FINDING = /\b(find|search|look|browse|install|get|add|download)\b.*\b(skills?|catalogs?)\b/i;
 const HELLO = String.raw`(?:hi|hello|hey|good (?:morning|afternoon|evening|day))(?: there| all| everyone)?`;
-const GREETING = new RegExp(String.raw`^\W*(?:${HELLO}|${HELLO}\W+how are you( today)?|how are you( today)?)\W*$`, 'i');
+const GREETING = new RegExp(
+	String.raw`^\W*(?:${HELLO}|${HELLO}\W+(?:how|who) are you( today)?|(?:how|who) are you( today)?)\W*$`,
+	'i'
+);
 const THANKS =
 	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much| for (the|your|that|all your) help| for that)?|great|nice|cool|perfect|well done)\W*$/i;
 /** What takes a model, unless a skill speaks of it. */

@@ -454,7 +454,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 
 	test('what it cannot take as an answer it says once, with what to do', async () => {
 		const skills = { weather: SKILLS.weather! };
-		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'not so fast', 'who are you?');
+		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'not so fast', 'fix my sink');
 		expect(calls).toEqual([]);
 		expect(texts[1]).toMatch(/can’t use this as an answer[^]*everything in one message[^]*connect a model in/);
 		expect(texts[1]).not.toContain('No skill clearly fits');
@@ -498,7 +498,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			'Tell me about black holes|Order a pizza for dinner|Translate good morning to Spanish|Remind me to call mum at six',
 			'Play some jazz|Draft an email to my landlord|Write a cover letter for a job as a nurse|Is it safe to eat raw eggs?',
 			'What should I pack for Mars?|How tall is Mount Everest?|Turn off the kitchen lights|Suggest a name for my cat',
-			'Help me plan a trip to Japan|Fix my sink|What is the meaning of life?|Find me a flight to Lisbon|Who are you?',
+			'Help me plan a trip to Japan|Fix my sink|What is the meaning of life?|Find me a flight to Lisbon',
 			'Draw a map of Europe|Read my mind|Split the atom|Join a gym near me|Send flowers to my wife|Publish my novel',
 			'Rotate my tyres|List the planets of the solar system|Check my homework|Fill my glass|Review this restaurant',
 			'What are the rules of chess?|Create a logo for my bakery|Turn lead into gold|Extract a tooth|Merge two companies',
@@ -536,13 +536,16 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(calls).toEqual([['scripts/t.mjs', 'good day']]);
 	});
 
-	test.each(['good morning', 'Hi there!', 'Good evening, how are you?'])('F9: %s is a greeting', async (text) => {
-		const { texts, loaded } = await talk({ skills: BUNDLED }, text, { text, attached: ['mine.csv'] });
-		expect(loaded).toEqual([]);
-		expect(texts[0]).toMatch(/^Hello\./);
-		expect(texts[1]).toMatch(/^Hello\. Ask about `mine\.csv`\./);
-		expect(offeredIn(texts[1]!).answers).toEqual(['What can I ask about mine.csv?', 'What can you do?']);
-	});
+	test.each(['good morning', 'Hi there!', 'Who are you?', 'Good evening, how are you?'])(
+		'F9: %s is a greeting',
+		async (text) => {
+			const { texts, loaded } = await talk({ skills: BUNDLED }, text, { text, attached: ['mine.csv'] });
+			expect(loaded).toEqual([]);
+			expect(texts[0]).toMatch(/^Hello\./);
+			expect(texts[1]).toMatch(/^Hello\. Ask about `mine\.csv`\./);
+			expect(offeredIn(texts[1]!).answers).toEqual(['What can I ask about mine.csv?', 'What can you do?']);
+		}
+	);
 
 	test.each([
 		'Create a new skill',
