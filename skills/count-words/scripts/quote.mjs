@@ -76,7 +76,9 @@ function main(args) {
 	);
 	if (sentences.length === 0) return console.log(`${name} is empty.`);
 	// What goes on with a question is in a line of its own.
-	const question = texts.reduce((rest, { file }) => rest.replaceAll(file, ' '), values.question);
+	const question = texts
+		.reduce((rest, { file }) => rest.replaceAll(file, ' '), values.question)
+		.replace(/\bsum up\b|\S+\.(csv|tsv|txt|md)\b/gi, ' ');
 	const telling = (line) => wordsOf(line).filter((word) => !SMALL.has(word.toLowerCase()));
 	const line = question.split('\n').findLast((each) => telling(each).length > 0) ?? question;
 	const asked = [...new Set(telling(line))];

@@ -5,7 +5,7 @@ import { isWithin, phraseOf } from './conditions.mjs';
 import { quantile } from './columns.mjs';
 import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
-import { isAmount, labelOf } from './names.mjs';
+import { isAmount, labelOf, sortOf, WHO } from './names.mjs';
 import { monthText } from './values.mjs';
 import { hasBothSigns } from './wording.mjs';
 import { cell, groupReport, rowReport, share } from './report.mjs';
@@ -107,7 +107,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		return isYesNo ? `No: ${none}` : `N${none.slice(1)}`;
 	}
 
-	/** `Ann Lee has Paid “yes”.`, with what the row of her, who is named, has in the columns that are asked about; '' for others. */
+	/** `Paid is “yes” for Ann Lee.`, with what the row of her, who is named, has in the columns that are asked about; '' for others. */
 	function ofOne({ rows: read }) {
 		const [one, ...more] = conditions.filter(
 			({ index, cells, sign }) => index === label && cells?.length === 1 && sign === '='
@@ -117,8 +117,8 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		const found = [...read()].filter(({ cells }) => cells[label]?.trim() === one.cells[0]);
 		if (found.length !== 1) return '';
 		if (asked.length === 0) return `**${cell(one.cells[0])}** is one of the ${total.toLocaleString('en-US')} ${noun}.`;
-		const has = asked.map(({ index }) => `${columns[index].name} “${cell(found[0].cells[index] ?? '')}”`);
-		return `**${cell(one.cells[0])}** has ${[...new Set(has)].join(' and ')}.`;
+		const has = asked.map(({ index }) => `${columns[index].name} is “${cell(found[0].cells[index] ?? '')}”`);
+		return `${[...new Set(has)].join(' and ')} for **${cell(one.cells[0])}**.`;
 	}
 
 	/** Money that goes out is told without its sign. */
@@ -172,7 +172,19 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 			numbers.count > 1 && !isSame ? `${numbers.count.toLocaleString('en-US')} values: ${others.join(', ')}.` : '';
 		const part = isPart ? ` That is ${share(number, whole)} of all${flow ? ` ${FLOWS[flow].all}` : ''}.` : '';
 		const named = isSame ? thingOf(value) : nameOf(measure);
-		return said([`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`], (more + part).trim());
+		return said(
+			[`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`, piecesBeside()],
+			(more + part).trim()
+		);
+	}
+
+	/** `How much coffee did we sell?` may be meant of money or of pieces: both are told. */
+	function piecesBeside() {
+		const pieces = columns.find(({ isNumber, name }) => isNumber && sortOf(name) === 'pieces');
+		const isMeant =
+			isQuestion && measure === 'sum' && (wanted.value ?? null) === null && !wanted.isOfMoney && !wanted.limit;
+		if (!isMeant || !pieces || pieces === columns[value] || pieces.numbers.count === 0) return '';
+		return `The total ${cell(pieces.name)} is **${pieces.show(pieces.numbers.sum)}**.`;
 	}
 
 	/** A percentage of rows is often meant of the money in them: both are told. */
@@ -238,11 +250,12 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		return said([`Here are ${some} ${count} ${noun}${sorted}.`], list);
 	}
 
-	/** `Ann, Bo and Cy`; '' where nothing names the rows. */
-	function namesIn(found, index = named) {
-		const isSaid = conditions.some((each) => each.index === index && each.sign === '=' && !each.isSeveral);
-		const names =
-			index === null || isSaid ? [] : [...new Set(found.map(({ cells }) => cells[index]?.trim()).filter(Boolean))];
+	/** `Ann, Bo and Cy`, of somebody's rows what they are of; '' where nothing names the rows. */
+	function namesIn(found, given = named) {
+		const isSaid = (at) => conditions.some((each) => each.index === at && each.sign === '=' && !each.isSeveral);
+		const other = columns.findIndex(({ type }, at) => type === 'text' && !isSaid(at));
+		const index = given === null || !isSaid(given) ? given : other < 0 || !WHO.test(columns[given].name) ? null : other;
+		const names = index === null ? [] : [...new Set(found.map(({ cells }) => cells[index]?.trim()).filter(Boolean))];
 		return inWords(names.map(cell));
 	}
 

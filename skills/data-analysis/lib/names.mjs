@@ -10,6 +10,10 @@ export const ROW_NOUNS = new Set(
 		' '
 	)
 );
+/** Of those, what only a person is. */
+export const PEOPLE = /^(member|customer|guest|client|student|employee|pupil|user|person|people)s?$/;
+/** A column of places. */
+export const PLACE = /^(home ?)?(town|city|village|place|country|county|region|state|location|venue|address)$/i;
 /** They hold a sentence together, or say what every row is. */
 export const SMALL = new Set(
 	`a an the this that these those it its them they their there i we you he she my our your me us is are was were be been being am do does did done have has had
@@ -198,4 +202,14 @@ function likeness(one, other) {
 		row = next;
 	}
 	return (2 * row.at(-1)) / (one.length + other.length);
+}
+
+/** What the file is of: `run` for `runs.csv`. */
+export function nounsOf(fileName) {
+	return (
+		fileName
+			.replace(/^.*[/\\]|\.\w+$/g, '')
+			.toLowerCase()
+			.match(/\p{L}{3,}/gu) ?? []
+	).map(stem);
 }

@@ -2,7 +2,19 @@
 
 import { plain, subtract, ZERO } from './decimal.mjs';
 import { conditionText } from './conditions.mjs';
-import { isAmount, labelOf, likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
+import {
+	isAmount,
+	labelOf,
+	likelyValue,
+	namedColumns,
+	PEOPLE,
+	PLACE,
+	ROW_NOUNS,
+	SMALL,
+	sortOf,
+	stem,
+	WHO
+} from './names.mjs';
 import { kindsOf } from './report.mjs';
 import {
 	A_VALUE,
@@ -79,6 +91,7 @@ const ADDING = /\b(spen[dt]|earn\w*|sell|sold|sells|make|made|cost|costs)\b/;
 const OF_ONE = /\b(ever|any\w*|some\w*|one|single|once)\b/;
 /** Nothing by themselves, unless a cell is called so. */
 const EMPTY = /\b(any(thing|where)|something|among)\b/g;
+export const SUM_OF_PRICES = 'the sum of prices';
 /** Goes on with what was asked before. */
 const FOLLOWING = /^ (and|what about|how about|only|just) /;
 /**
@@ -226,7 +239,7 @@ function readLine(line, table, columns) {
 		shown: figure.isOfBalance ? namedNumber : rows.shown,
 		isOfWhen: date !== undefined && /\b(when|days?|dates?)\b/.test(said),
 		isOfWho: /\b(who|whom|whose|names?)\b/.test(said),
-		noun: isDaily && /\bdays\b/.test(said) ? 'days' : nounOf(sentence, parts.named),
+		noun: isDaily && /\bdays\b/.test(said) ? 'days' : nounOf(sentence, parts.named, columns[parts.label]),
 		sortBy: isSorted ? (sortedBy ?? value ?? (/new|late|earl/.test(direction) ? date : (age ?? amount))) : undefined,
 		isDescending:
 			/^(oldest|highest|biggest|largest|newest|latest|longest|most|best)/.test(direction ?? '') ||
@@ -289,7 +302,7 @@ function learnWords({ said, nouns, known }, columns, { named, date, dates, label
 	if (isDaily && !/\bdays? (since|ago|until|between|left|later)\b/.test(said)) nouns.add('day');
 	if (date !== undefined) known.add('date');
 	// `Who joined before 2020?` of a column Member since
-	if (dates.length === 1 && WHO.test(columns[label]?.name))
+	if (dates.length === 1 && WHO.test(columns[label]?.name) && !/\b(does|do|will|shall)\b/.test(said))
 		for (const verb of ['join', 'start', 'register', 'arrive']) known.add(verb);
 	// `the supplier with most products`, where each row is a product
 	const own = named.find(({ index }) => index === label && columns[index].counts.size === columns[index].filled);
@@ -324,7 +337,8 @@ function readRows(sentence, columns, parts, decimalComma) {
 		...readCells(sentence, columns, named)
 	];
 	const { by, flags, isOfKinds, sortedBy, shown } = readColumns(sentence, columns, named, conditions);
-	const toShow = shown ?? readShown(sentence, columns, named, by);
+	const toShow =
+		shown ?? placeToShow(said, columns, conditions, parts.label) ?? readShown(sentence, columns, named, by);
 	conditions.push(...flags);
 	const isCompared = !LISTED.test(said) && COMPARING.test(said);
 	const compared = isCompared ? conditions.find(({ isSeveral }) => isSeveral) : undefined;
@@ -386,7 +400,10 @@ function readFigure(sentence, columns, parts, rows) {
 		(isOfAverage || (isEachRow && by.length === 0 && ofNumber !== undefined) ? 'mean' : measured) ??
 		(ofNumber === undefined && isOfCount(sentence) ? 'count' : undefined);
 	const isOfPieces =
-		meant === 'count' && pieces !== undefined && /\b(sell|sold|sells|buy|bought|ordered|have|left)\b/.test(said);
+		meant === 'count' &&
+		pieces !== undefined &&
+		!PEOPLE.test(/\bhow many (\p{L}+)/u.exec(said)?.[1]) &&
+		/\b(sell|sold|sells|buy|bought|ordered|have|left)\b/.test(said);
 	const isOfSum =
 		meant === 'count' &&
 		namedNumber !== undefined &&
@@ -540,7 +557,7 @@ function flipLimits(conditions, columns, signed) {
 /** Words for what was understood, but would be answered with something else. */
 function refusedIn(sentence, columns, parts, rows, figure) {
 	const { said } = sentence;
-	const { named, namedNumber, label, rated, price, amount, levels, isYesNo } = parts;
+	const { named, namedNumber, label, rated, price, pieces, amount, levels, isYesNo } = parts;
 	const { conditions, by, compared } = rows;
 	const { meant, end, each, value, limit, moreLimits, isCoin } = figure;
 	const textOfNumber = named.find(({ index }) => index === namedNumber)?.text;
@@ -567,6 +584,12 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 	);
 	const money = (MONEY.exec(said) ?? TAKING.exec(said)?.slice(1))?.[0];
 	const isMoneyless = value === null && (amount !== null || levels.length > 0) && !isCoin;
+	// Somebody's age is no better than another's.
+	const rankedBy = value ?? amount;
+	const isOfNothing =
+		end &&
+		namedNumber === undefined &&
+		(rankedBy === null || (rankedBy !== rated && !isAmount(columns[rankedBy].name)));
 	// A day with no honey has no row that says so: of groups it knows only what they have.
 	const isOfMany =
 		by.length > 0 || (/\b(who|when)\b/.test(said) && columns[label]?.counts.size !== columns[label]?.filled);
@@ -584,12 +607,22 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		each && !figure.isEachRow && by.length === 0 && !isYesNo && each[0],
 		ago,
 		rated === undefined && /\bfavou?rite\b/.test(said) && 'favourite',
+		// What one costs isn't added up.
+		pieces !== undefined && figure.value === price && price !== undefined && meant === 'sum' && SUM_OF_PRICES,
+		isOfNothing && /\b(best|worst|(most|least)(?= $))\b/.exec(said)?.[0],
 		priced && isPriceless && (isOne ? `the price of one ${priced}` : priced),
 		divisor && `per ${divisor.text}`,
 		isMoneyless && money,
 		MOVING.exec(said)?.[0],
 		lacking && /\bno( \S+){1,6}$/.exec(sentence.before(lacking.ends[0]))?.[0]
 	].filter(Boolean);
+}
+
+/** `Where does Tom live?`: his town. */
+function placeToShow(said, columns, conditions, label) {
+	const isOfOne = conditions.length === 1 && conditions[0].index === label && conditions[0].cells?.length === 1;
+	const places = columns.flatMap(({ name }, index) => (PLACE.test(name) ? [index] : []));
+	return isOfOne && places.length === 1 && /\bwhere\b/.test(said) ? places[0] : undefined;
 }
 
 /** `their names?`: the column of names isn't grouped by, but shown. */
@@ -617,14 +650,16 @@ function pairIn({ cells, ends, months } = {}) {
 	return two?.length === 2 ? two : undefined;
 }
 
-/** What the rows are, by the name of the file, else as the question calls them. */
-function nounOf({ said, nouns }, named) {
+/** What the rows are, by the name of the file, else as the question calls them; customers only where each row is somebody. */
+function nounOf({ said, nouns }, named, label) {
+	const isOfPeople = WHO.test(label?.name) && label.counts.size === label.filled;
 	const isColumn = (at) => named.some((each) => at >= each.at && at < each.at + each.text.length);
 	const isNoun = (word) => ROW_NOUNS.has(stem(word)) && (/s$/.test(word) || word === 'people');
 	const own = [...nouns].find((word) => ROW_NOUNS.has(word) && !/person|people|row|entry|record|item/.test(word));
 	if (own) return own.endsWith('y') ? `${own.slice(0, -1)}ies` : `${own}s`;
 	return [...said.matchAll(/\p{L}+/gu)].find(
-		({ 0: word, index }) => isNoun(word) && !isColumn(index) && !/^(items|sales)$/.test(word)
+		({ 0: word, index }) =>
+			isNoun(word) && !isColumn(index) && !/^(items|sales)$/.test(word) && (isOfPeople || !PEOPLE.test(word))
 	)?.[0];
 }
 

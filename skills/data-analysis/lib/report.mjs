@@ -189,11 +189,15 @@ export function kindsOf(columns) {
 	return (named.find(({ isKind }) => isKind) ?? named[0])?.index ?? null;
 }
 
+export function offered(list) {
+	return list.length === 0 ? '' : `You can ask for:\n\n${list.map((each) => `- ${each}`).join('\n')}`;
+}
+
 /**
- * What else can be asked about the file, as a list after `first`; '' where there is nothing.
+ * What else can be asked about the file.
  * @param asked `by` and `conditions` of a question that can't be answered: what it speaks of comes first
  */
-export function questions(columns, value, dates, { first = [], asked = { by: [], conditions: [] } } = {}) {
+export function questionsOf(columns, value, dates, asked = { by: [], conditions: [] }) {
 	const said = asked.conditions.find(
 		({ index, cells, sign }) => sign === '=' && cells?.[0] && columns[index].type === 'text'
 	);
@@ -218,6 +222,5 @@ export function questions(columns, value, dates, { first = [], asked = { by: [],
 		if (dates.length === 1) list.push(`${sum} per month`);
 		list.push(`average ${amount}`);
 	}
-	const shown = [...first, ...list.slice(0, MOST_QUESTIONS)];
-	return shown.length === 0 ? '' : `You can ask for:\n\n${shown.map((each) => `- ${each}`).join('\n')}`;
+	return list.slice(0, MOST_QUESTIONS);
 }

@@ -2,7 +2,7 @@
 
 import { ZERO } from './decimal.mjs';
 import { conditionText, monthsIn } from './conditions.mjs';
-import { labelOf, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
+import { labelOf, nounsOf, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 import { inOwnWords } from './wording.mjs';
 
@@ -57,14 +57,7 @@ export function sentenceOf(line, fileName, columns) {
 		NUMBER_WORDS.includes(word) ? String(NUMBER_WORDS.indexOf(word) + 2) : word
 	);
 	const said = inOwnWords(counted, columns);
-	const nouns = new Set(
-		(
-			fileName
-				.toLowerCase()
-				.replace(/\.\w+$/, '')
-				.match(/\p{L}{3,}/gu) ?? []
-		).map(stem)
-	);
+	const nouns = new Set(nounsOf(fileName));
 	return {
 		said,
 		left: said,

@@ -31,6 +31,20 @@ const CURRENCIES = [
 	[/\bin pounds?\b/g, /(?<!\p{L})gbp(?!\p{L})|£/iu]
 ];
 
+const MONTH =
+	'(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?: \\d{4})?';
+/** From one day to another, in the words that readMonths knows. */
+const SPANS = [
+	[
+		new RegExp(
+			`\\b(between|from) (\\d{1,2})(?:st|nd|rd|th)? (and|to|until|till) (\\d{1,2})(?:st|nd|rd|th)? (${MONTH})\\b`,
+			'g'
+		),
+		'$1 $2 $5 $3 $4 $5'
+	],
+	[new RegExp(`\\b(?:in |during )?(?:the )?first week (?:of|in) (${MONTH})\\b`, 'g'), 'from 1 $1 to 7 $1']
+];
+
 /** `heavy` of `heavi`est, `big` of `bigg`est */
 function spoken(ends) {
 	return ends.replace(/i(?=\||$)/g, 'y').replace(/gg(?=\||$)/g, 'g');
@@ -66,6 +80,7 @@ export function inOwnWords(line, columns) {
 	const [time, ...times] = columns.filter(({ type }) => type === 'date');
 	const kinds = columns[kindsOf(columns)]?.name.toLowerCase();
 	const rewritten = [
+		...(time ? SPANS : []),
 		...CALLED.flatMap(([pattern, name, ...ends]) => {
 			const own = only((column) => pattern.test(column.name));
 			// `biggest` is said of money and of whatever is named, too.

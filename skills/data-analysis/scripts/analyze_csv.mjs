@@ -10,9 +10,9 @@ import { chartOf } from '../lib/chart.mjs';
 import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnIndex, likelyValue, simplify, sortOf, stem } from '../lib/names.mjs';
-import { readQuestion } from '../lib/question.mjs';
-import { columnReport, kindsOf, numberReport, questions } from '../lib/report.mjs';
+import { columnIndex, likelyValue, nounsOf, PLACE, simplify, sortOf, stem } from '../lib/names.mjs';
+import { readQuestion, SUM_OF_PRICES } from '../lib/question.mjs';
+import { columnReport, kindsOf, numberReport, offered, questionsOf } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
 
 const USAGE = `Usage: analyze_csv.mjs FILE... [--question TEXT] [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,median,count,min,max}]
@@ -28,7 +28,7 @@ Of several files, those that have what is named; a question is answered from the
   --measure          what groups are compared by: sum, unless said
   --period           groups by that of a date column
   --where CONDITION  only rows such as food, January, category=food, amount>100, date>=2025-02; several are all met
-  --questions        only what can be asked about the file
+  --questions        only how much is in the file and what can be asked about it
   --details          with --group-by: every number by group, every column, statistics
   --chart            draws one, also where a measure is named
   --chart-file FILE  name of the SVG file, and draws it
@@ -40,6 +40,16 @@ const MEASURES = ['sum', 'mean', 'median', 'count', 'min', 'max'];
 const SYNONYMS = { total: 'sum', average: 'mean', avg: 'mean', minimum: 'min', maximum: 'max' };
 const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
 const LONGEST_QUESTION = 5_000;
+/** Speaks of the files, and says nothing else of them but what they are and how long. */
+const OF_FILES =
+	/\b((which|what|each|every) (csv )?(file|table|sheet|spreadsheet)|(csv )?(files|tables|sheets|spreadsheets))\b/;
+const ABOUT_FILES =
+	/\b(what|which|is|are|in|of|about|the|these|those|this|my|our|your|both|all|two|three|four|five|\d|one|each|every|and|do|does|have|has|how|many|there|it|them|me|up|for|can|could|you|please|give|a|an|short|quick|show|tell|say|says|contain|sum|summar\p{L}+|describe|explain|overview|compare|number|row|rows|column|columns|more|most|bigger|biggest|larger|largest|longer|longest|fewer|fewest|less|least|smaller|smallest|shorter|shortest|than|other|or)\b/gu;
+const MORE_OR_LESS =
+	/\b(?:more|most|bigger|biggest|larger|largest|longer|longest|(fewer|fewest|less|least|smaller|smallest|shorter|shortest))\b/;
+const AND = new Intl.ListFormat('en-GB');
+const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+const MOST_NAMED = 8;
 const TAKINGS = /\b(revenue|turnover|takings|sales|sell|sold)\b/i;
 /** So many are read once more for a chart by group. */
 const MOST_ROWS_READ_TWICE = 50_000;
@@ -51,9 +61,77 @@ function main(args) {
 	for (const [at, size] of sizes.entries())
 		if (size?.isFile()) console.log(`Reading ${options.files[at]} (${bytesText(size.size)}) …`);
 	console.log();
+	if (isOfFiles(options)) return describe(options);
 	const meant = options.files.length === 1 ? options.files : filesMeant(options);
+	if (meant.length === 0) return divide(options);
 	if (options.question?.trim() && meant.length > 1) return offer(meant, options.question);
 	for (const file of meant) report({ ...options, file });
+}
+
+/** `What are these two files about?`, `Which file has more rows?`: of the files, and not of what is in one. */
+function isOfFiles({ files, question = '' }) {
+	const said = lastLine(question).toLowerCase();
+	const text =
+		files.length > 1 ? files.reduce((rest, file) => rest.replaceAll(file.toLowerCase(), 'files'), said) : said;
+	const isMeant = OF_FILES.test(text) || (files.length > 1 && /\b(these|those|both|all|them)\W*$/.test(text));
+	return isMeant && !/[\p{L}\p{N}]/u.test(text.replace(new RegExp(OF_FILES, 'g'), ' ').replace(ABOUT_FILES, ' '));
+}
+
+/** A line for each file: how much is in it, of what, and of when. */
+function describe(options) {
+	const read = options.files.map((file) => {
+		const table = openTable(file, options);
+		const { columns, rows } = analyze(table, []);
+		return { file, table, columns, rows };
+	});
+	const said = lastLine(options.question).toLowerCase();
+	const end = MORE_OR_LESS.exec(said);
+	if (end && /^\W*(which|what)\b/.test(said) && !/\bcolumns?\b/.test(said) && read.length > 1) {
+		const [word, isLess] = end[1] ? ['fewest', true] : ['most', false];
+		const rows = (isLess ? Math.min : Math.max)(...read.map((each) => each.rows));
+		const best = read.filter((each) => each.rows === rows).map(({ file }) => `**${file}**`);
+		console.log(
+			`${AND.format(best)} ${best.length > 1 ? 'have' : 'has'} the ${word} rows (${rows.toLocaleString('en-US')}).\n`
+		);
+	}
+	const lines = read.map(({ table, ...found }) => `- ${lineOf(table, found)}`);
+	console.log(`${lines.join('\n')}\n\n${offered(read.map(({ file }) => `summary of ${file}`))}`);
+}
+
+/** `sales.csv: 3 rows; 2 columns (Date, Amount); Date from … to ….` */
+function lineOf(table, { columns: all, rows }) {
+	const columns = table.productNote ? all.slice(0, -1) : all;
+	const dates = columns
+		.filter(({ type }) => type === 'date')
+		.map(({ name, firstDate, lastDate }) => `${name} from ${firstDate} to ${lastDate}`);
+	const names = columns.slice(0, MOST_NAMED).map(({ name }) => name);
+	const more = columns.length > names.length ? ' and more' : '';
+	const size = [countOf(rows, 'row'), `${countOf(columns.length, 'column')} (${names.join(', ')}${more})`];
+	return `**${table.name}**: ${[...size, ...dates].join('; ')}.`;
+}
+
+/** What no file has by itself, all of them together have: that can't be read. */
+function divide(options) {
+	const list = options.files.flatMap((file) => {
+		const table = openTable(file, options);
+		const { columns } = analyze(table, []);
+		const [first] = questionsOf(columns, likelyOf(columns), table.dates);
+		return first ? [`${first.replace(/\?$/, '')} in ${file}?`] : [];
+	});
+	console.log(
+		`One question can look at one file at a time, and this is of ${AND.format(options.files)}.\n\n${offered(list)}`
+	);
+}
+
+function lastLine(question) {
+	return question.trim().split('\n').at(-1);
+}
+
+function likelyOf(columns) {
+	return likelyValue(
+		columns,
+		columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []))
+	);
 }
 
 /** Those that have what is named; of a question, those that have most of it; all, where none has it. */
@@ -64,9 +142,8 @@ function filesMeant(options) {
 		if (!isAsked) return hasColumns(options, table) ? [{ file, points: 0 }] : [];
 		const { columns } = analyze(table, []);
 		const { unknown, conditions, by, value, measure } = readQuestion(options.question, table, columns);
-		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
-		const isOfNumber = value !== null || (/sum|mean|median/.test(measure) && likelyValue(columns, numbers) !== null);
-		const likely = likelyValue(columns, numbers);
+		const likely = likelyOf(columns);
+		const isOfNumber = value !== null || (/sum|mean|median/.test(measure) && likely !== null);
 		// A fee is money, too, but no revenue.
 		const isOfSales =
 			TAKINGS.test(options.question) &&
@@ -75,12 +152,36 @@ function filesMeant(options) {
 		// `people over 50` is of ages, and only perhaps of money.
 		const sure = conditions.filter(({ isNamed }) => isNamed).length;
 		const points = conditions.length + sure + by.length + Number(isOfNumber) + Number(Boolean(isOfSales));
-		return [{ file, points: unknown.length > 0 ? -unknown.length : points }];
+		return [
+			{ file, points: unknown.length > 0 ? -unknown.length : points, unknown, nouns: nounsOf(file), table, columns }
+		];
 	});
 	const most = Math.max(...known.map(({ points }) => points));
-	const best = known.filter(({ points }) => points === most).map(({ file }) => file);
-	// What no file has is told of one.
-	return best.length === 0 || (isAsked && most < 0) ? [best[0] ?? options.files[0]] : best;
+	const found = known.filter(({ points }) => points === most);
+	const best = found.map(({ file }) => file);
+	if (!isAsked) return best.length === 0 ? [options.files[0]] : best;
+	// `Did any member buy bread?` of members.csv and bakery.csv
+	const words = (
+		lastLine(options.question)
+			.toLowerCase()
+			.match(/\p{L}+/gu) ?? []
+	).map(stem);
+	const isOfOther = ({ table, columns, nouns }) => {
+		const own = new Set(
+			[...table.columns, ...columns.flatMap(({ type, counts }) => (type === 'text' ? [...counts.keys()] : []))]
+				.flatMap((text) => text.toLowerCase().split(/[^\p{L}]+/u))
+				.map(stem)
+		);
+		return known.some((each) =>
+			each.nouns.some((noun) => words.includes(noun) && !nouns.includes(noun) && !own.has(noun))
+		);
+	};
+	if (most < 0) {
+		const isInNone = known[0].unknown.some((word) => known.every(({ unknown }) => unknown.includes(word)));
+		// What no file has is told of one.
+		return isInNone && !OF_FILES.test(options.question) ? [best[0]] : [];
+	}
+	return found.every(isOfOther) ? [] : best;
 }
 
 function hasColumns(options, table) {
@@ -95,10 +196,9 @@ function hasColumns(options, table) {
 
 /** The question once for each file. */
 function offer(files, question) {
-	const lines = question.trim().split('\n');
-	const last = lines.at(-1).replace(/[\s?.!]+$/, '');
-	console.log(`Which file do you mean? ${new Intl.ListFormat('en-GB').format(files)} fit alike.\n`);
-	console.log(`You can ask for:\n\n${files.map((file) => `- ${last} in ${file}?`).join('\n')}`);
+	const last = lastLine(question).replace(/[\s?.!]+$/, '');
+	console.log(`Which file do you mean? ${AND.format(files)} fit alike.\n`);
+	console.log(offered(files.map((file) => `${last} in ${file}?`)));
 }
 
 function report(options) {
@@ -108,17 +208,19 @@ function report(options) {
 	/** Of the whole file, where only some of its rows may be meant. */
 	const all = isAsked || options.where.length > 0 ? analyze(whole, []) : null;
 	const asked = isAsked ? readQuestion(options.question, whole, all.columns) : null;
-	if (asked && asked.unknown.length > 0 && !asked.isOverview) return refuse(asked, whole, all.columns);
+	if (asked && asked.unknown.length > 0 && !asked.isOverview) {
+		const none = noneThere(asked, options.question, all.columns);
+		return none ? console.log(none) : refuse(asked, whole, all.columns);
+	}
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
-	if (asked?.isPie || asked?.isLine) notes.push(`It draws bars, no ${asked.isPie ? 'pies' : 'lines'}.`);
 	const table = onlyRows(whole, wanted.conditions, notes);
-	const chartPath = checkedChartPath(options, table, wanted);
 	const analysis = all && table === whole && wanted.by.length === 0 ? all : analyze(table, wanted.by, wanted.period);
 	if (all && analysis !== all)
 		for (const [index, column] of analysis.columns.entries()) column.showLike(all.columns[index]);
 	notes.push(...analysis.notes);
 	const { columns, groups, rows } = analysis;
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !wanted.by.includes(index) ? [index] : []));
+	const chartPath = checkedChartPath(options, table, wanted, likelyValue(columns, numbers));
 	const named = wanted.value;
 	if (named !== null && rows > 0 && !(all ?? analysis).columns[named].isNumber) {
 		const names = numbers.map((index) => columns[index].name).join(', ');
@@ -128,14 +230,15 @@ function report(options) {
 	}
 	const likely = named ?? likelyValue(columns, numbers);
 	const value = likely !== null && columns[likely].numbers.count === 0 ? null : likely;
-	if (options.questions)
-		return console.log(
-			questions(columns, value, table.dates, { first: ['summary of this file'] }) ||
-				'There is no column of numbers to ask about.'
-		);
+	if (options.questions) {
+		const list = offered(['summary of this file', ...questionsOf(columns, value, table.dates)]);
+		return console.log(`${lineOf(table, analysis)}\n\n${list}`);
+	}
 	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value });
 	if (rows === 0 && !table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
-	if (answered.text) console.log(`${answered.text}\n`);
+	const bars = asked?.isPie || asked?.isLine ? `It draws bars, no ${asked.isPie ? 'pies' : 'lines'}.` : '';
+	const lead = [bars, answered.text].filter(Boolean).join(' ');
+	if (lead) console.log(`${lead}\n`);
 	const isDrawn = rows > 0 && (options.chart || options['chart-file'] !== undefined || answered.isDrawn);
 	let drawn = '';
 	if (isDrawn) {
@@ -160,7 +263,7 @@ function report(options) {
 	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
 	if (!asked || drawn || options.files.length > 1) console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
 	if (answered.isWhole) {
-		const more = rows === 0 || groups ? '' : questions(columns, value, table.dates);
+		const more = rows === 0 || groups ? '' : offered(questionsOf(columns, value, table.dates));
 		const statistics = numberReport(columns);
 		console.log([more, columnReport(columns), statistics].filter(Boolean).join('\n\n'));
 	}
@@ -189,9 +292,23 @@ function readFlags(options, table, notes) {
 	};
 }
 
+/** `How many live in London?`, where the only column of places has no such cell; '' for others. */
+function noneThere({ unknown }, question, columns) {
+	const words = lastLine(question)
+		.replace(/[\s?.!]+$/, '')
+		.split(/\s+/);
+	const said = words.slice(-unknown.length).join(' ');
+	const isAfterIn = /^(in|from|at)$/i.test(words.at(-1 - unknown.length));
+	const places = columns.filter(({ name, type }) => type === 'text' && PLACE.test(name));
+	if (!isAfterIn || said.toLowerCase() !== unknown.join(' ') || places.length !== 1) return '';
+	const [{ name, counts }] = places;
+	const known = [...counts.keys()].slice(0, MOST_NAMED);
+	const more = counts.size > known.length ? [`${counts.size - known.length} more`] : [];
+	return `**None**: no row has “${said}” in ${name}. It has ${AND.format([...known, ...more])}.`;
+}
+
 function refuse(asked, table, columns) {
 	const { unknown, isOfFuture } = asked;
-	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
 	const words = unknown
 		.slice(0, 3)
 		.map((word) => `“${word}”`)
@@ -214,11 +331,15 @@ function refuse(asked, table, columns) {
 		? 'it has what was, and nothing of what will be.'
 		: unknown.includes('why')
 			? 'it tells what is in it, and not why.'
-			: cells
-				? `“${word}” can be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(cells.slice(0, 5))}. Say which.`
-				: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
+			: unknown.includes(SUM_OF_PRICES)
+				? 'prices of one are not added up. Ask for their average.'
+				: cells
+					? `“${word}” can be ${OR.format(cells.slice(0, 5))}. Say which.`
+					: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
-	console.log(questions(columns, likelyValue(columns, numbers), table.dates, { asked }));
+	const list = questionsOf(columns, likelyOf(columns), table.dates, asked);
+	const isOfTime = (each) => Number(isOfFuture && / per month$/.test(each));
+	console.log(offered(list.toSorted((one, other) => isOfTime(other) - isOfTime(one))));
 }
 
 /** null when help is asked for. */
@@ -309,14 +430,21 @@ function groupColumns(wanted, table, notes) {
 }
 
 /** A path inside the working directory that doesn't replace the analyzed file. */
-function checkedChartPath(options, table, { by, period, conditions }) {
+function checkedChartPath(options, table, { by, period, conditions, value, measure }, likely) {
 	const only = conditions.map(({ index, text }) => text.replace(`${table.columns[index]} `, '')).join(' ');
 	const base = slug(`${parsePath(table.name).name} ${only}`) || 'data';
+	// Another figure is another chart.
+	const figure = slug(
+		[
+			{ mean: 'average', count: 'number' }[measure],
+			value === null || value === likely ? '' : table.columns[value]
+		].join(' ')
+	);
 	const named = options['chart-file'];
 	let path = named ?? `${base}-summary.svg`;
 	if (named === undefined && by.length > 0) {
 		const names = period ? [period] : by.map((index) => slug(table.columns[index]) || 'group');
-		path = `${base}-by-${names.join('-')}.svg`;
+		path = `${[base, figure].filter(Boolean).join('-')}-by-${names.join('-')}.svg`;
 	}
 	if (!/\.svg$/i.test(path)) path += '.svg';
 	let folder = dirname(resolve(path));

@@ -116,6 +116,9 @@ export function isAskedBack(text: string): boolean {
 /** Opens what Demo mode says where it can do nothing. */
 export const UNFIT = 'No skill clearly fits your message.';
 
+/** Closes what Demo mode says of a poem or a translation. */
+export const ONLY_SCRIPTS = 'it only runs the scripts of skills.';
+
 const UNUSABLE =
 	/^\*\*([a-z0-9-]+)\*\* (?:is|would fit, but it’s) (?:off|broken|in the Trash|(not among your skills)(?:. Similar: (.*))?)\b.*\.$/gm;
 
@@ -138,7 +141,7 @@ export function unusableIn(text: string): { name: string; isUnknown: boolean; si
 
 /** Neither does it answer where no skill fits, or the one that was meant can’t be used. */
 export function isUnanswered(text: string): boolean {
-	return isAskedBack(text) || text.includes(UNFIT) || unusableIn(text).length > 0;
+	return isAskedBack(text) || text.includes(UNFIT) || text.includes(ONLY_SCRIPTS) || unusableIn(text).length > 0;
 }
 
 /** What an answer of Demo mode says of a failure besides what the page shows in the failed step: which other skill there is. */

@@ -1,7 +1,7 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
 import { errorLine, isTrace } from '../../shared/errors.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
-import { ASKED, NEXT, offeredIn, UNFIT, unusableLine } from '../../shared/questions.ts';
+import { ASKED, NEXT, offeredIn, ONLY_SCRIPTS, UNFIT, unusableLine } from '../../shared/questions.ts';
 import { tokenize } from '../skills/find/words.ts';
 import {
 	type CatalogSkill,
@@ -166,13 +166,19 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 	const shown = skills.slice(0, MAX_SKILLS);
 	const more = skills.length > MAX_SKILLS ? 'All are listed in **Skills**, where more can be installed. ' : INSTALLING;
 	const asks = [...(file === undefined ? [] : [`What can I ask about ${file}?`]), 'What can you do?'];
-	const asked = asks.map((text) => `- ${text}`).join('\n');
-	if (!isHelp) return [`${UNFIT} ${UNABLE} ${NEXT}`, asked, more + CONNECT].join('\n\n');
-	const listed = shown.map(({ name, description }) => {
+	if (!isHelp) return [`${UNFIT} ${UNABLE} ${NEXT}`, listed(asks), more + CONNECT].join('\n\n');
+	const known = shown.map(({ name, description }) => {
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;
 	});
-	return [ABOUT, NEXT, listed.join('\n'), more + CONNECT].join('\n\n');
+	return [ABOUT, NEXT, known.join('\n'), more + CONNECT].join('\n\n');
+}
+
+/** For what no script does, such as a poem, with what can be asked about a file. */
+export function unableText(what: string, offer: readonly string[], file?: string): string {
+	const own = file === undefined ? [] : [...offer.slice(0, 2), `Summarise ${file}`, `What can I ask about ${file}?`];
+	const asks = own.length > 0 ? own.slice(0, 3) : ['What can you do?'];
+	return [`Demo mode can’t ${what}: ${ONLY_SCRIPTS} ${NEXT}`, listed(asks), CONNECT].join('\n\n');
 }
 
 /** For skills that were meant and can’t be used. */
@@ -192,7 +198,7 @@ export function changeText(name: string, to: string | null): string {
 /** Instead of an answer that stands above, with what it offers. */
 export function sameText(answer: string): string {
 	const { answers } = offeredIn(answer);
-	const offer = answers.length > 0 ? [NEXT, answers.map((text) => `- ${text}`).join('\n')] : [];
+	const offer = answers.length > 0 ? [NEXT, listed(answers)] : [];
 	return ['The answer is the one above. Demo mode can’t say more about it.', ...offer, CONNECT].join('\n\n');
 }
 
@@ -209,12 +215,8 @@ function wayBack({ why }: { why: string }): string {
 
 /** A greeting, where there are files to ask about. */
 export function welcomeText(files: readonly string[], offer: readonly string[]): string {
-	const asks = offer.length > 0 ? offer : ['What can you do?'];
-	return [
-		`Hello. Ask about ${files.map(inlineCode).join(', ')}.`,
-		NEXT,
-		asks.map((text) => `- ${text}`).join('\n')
-	].join('\n\n');
+	const asks = offer.length > 0 ? offer : [...files.map((file) => `What can I ask about ${file}?`), 'What can you do?'];
+	return [`Hello. Ask about ${files.map(inlineCode).join(', ')}.`, NEXT, listed(asks)].join('\n\n');
 }
 
 /** For attachments that only a model could look at, or, where only that was asked, all; '' where there is none. */
@@ -223,6 +225,10 @@ export function unreadText(attached: readonly string[], isWhole: boolean): strin
 	return names.length === 0
 		? ''
 		: `Demo mode can’t look into ${names.join(', ')}: a model can. Connect one in Settings, or name a skill and what it should do with the file.`;
+}
+
+function listed(asks: readonly string[]): string {
+	return asks.map((text) => `- ${text}`).join('\n');
 }
 
 /** A skill without anything to run: the sections that speak of what was asked, or its outline. */
@@ -261,7 +267,7 @@ function sectionsOf(body: string): { level: number; title: string; text: string 
 /** Each result in turn; where one answers, not those that refuse. What was run stands in the steps. */
 export function reportText(calls: readonly FinishedCall[]): string {
 	const answering = calls.filter((call) => !isRefusal(call));
-	if (answering.length === 0) return calls.toReversed().map(reportCall).join('\n\n');
+	if (answering.length === 0) return [...calls.toReversed().map(reportCall), CONNECT].join('\n\n');
 	const reports = answering.map((call) => {
 		const text = reportCall(call);
 		return answering.length > 1 && !hasFailed(call) ? `${inlineCode(nameOf(call))}:\n\n${text}` : text;

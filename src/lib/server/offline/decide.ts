@@ -14,6 +14,7 @@ import {
 	isRefusal,
 	offerText,
 	reportText,
+	unableText,
 	unreadText,
 	unusableText,
 	welcomeText
@@ -78,8 +79,8 @@ const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
 /** Of any work. */
 const COMMON = /^(take|make|get|go|come|bring|give|put|need|want|will)$/;
-/** Of several files. */
-const ALL = /^(all|both|each|two|three|four|five|\d)$/;
+/** Of several files; of `sum up`. */
+const ALL = /^(all|both|each|two|three|four|five|\d|up)$/;
 /** Asks for no work, but what there is. */
 const HELP =
 	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) ((it|this|that|these|my|the)( \w+)?|\S+\.\w{1,5})))?|(which|what) skills\b.{0,200}|(list|show)( me)?( all)?( (of )?(my|the|your|installed))? skills|what (does|can) (the )?[\w-]+ do|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
@@ -103,9 +104,16 @@ const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
 /** Asks for a skill that isn’t there yet: for nothing else catalogs are searched. */
 const FINDING = /\b(find|search|look|browse|install|get|add|download)\b.*\b(skills?|catalogs?)\b/i;
-const GREETING = /^\W*(hi|hello|hey)( there)?\W*$/i;
+const HELLO = String.raw`(?:hi|hello|hey|good (?:morning|afternoon|evening|day))(?: there| all| everyone)?`;
+const GREETING = new RegExp(
+	String.raw`^\W*(?:${HELLO}|${HELLO}\W+(?:how|who) are you( today)?|(?:how|who) are you( today)?)\W*$`,
+	'i'
+);
 const THANKS =
-	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much)?|great|nice|cool|perfect|well done)\W*$/i;
+	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much| for (the|your|that|all your) help| for that)?|great|nice|cool|perfect|well done)\W*$/i;
+/** What takes a model, unless a skill speaks of it. */
+const MODEL_WORK =
+	/^\W*(?:(?:please|can you|could you|would you|help me|i (?:want|need|would like|['’]d like) you to|and|now|then|also)\W+)*(?:(?<writing>write|compose|draft|make(?: up)?|invent|send|tell|give)(?: (?:me|us|him|her|them))?(?: (?:an?|the|some|my|our|this))?(?: \w+)? (?<thing>poem|story|joke|song|limerick|haiku|essay|speech|letter|e-?mail|mail|toast|novel|reply)s?\b|(?<verb>translate|book|reserve|forecast|predict)\b(?! \w+ing\b))/i;
 /** With so many words one chooses from a list. */
 const MAX_CHOICE = 4;
 /** So many messages can be about one question. */
@@ -172,8 +180,11 @@ export function decide(request: ModelRequest): Decision {
 	const file = turns.flatMap(({ attached }) => attached).at(-1);
 	const files = [...new Set(turns.flatMap(({ attached }) => attached))];
 	if (isGreeting && files.length > 0 && history.pinned.size === 0) return say(welcomeText(files, ownOffer(history)));
-	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
+	const unable = isAsked || calls.length > 0 ? null : unableTo(text, request, history);
+	if (unable !== null) return say(unableText(unable, ownOffer(history), file));
+	const isMute = request.toolChoice === 'none' || turns.length === 0 || (isGreeting && history.pinned.size === 0);
+	const step = isMute ? null : nextStep(request, history);
 	const isHelp = HELP.test(text) || (step === null && isGreeting);
 	if (isHelp && files.length === 0 && OF_FILE.test(text)) return say(askText({ about: 'file' }));
 	const planned = plannedIn(step);
@@ -211,10 +222,30 @@ export function decide(request: ModelRequest): Decision {
 	return say([isGreeting ? 'Hello.' : '', unread, answer].filter(Boolean).join('\n\n'));
 }
 
+/** `write poems`, where that is wanted and no skill, tool or file speaks of such; else null. */
+function unableTo(text: string, { tools, toolChoice }: ModelRequest, history: History): string | null {
+	const { writing, thing, verb } = MODEL_WORK.exec(text.split('\n', 1)[0] ?? '')?.groups ?? {};
+	const isFree = history.pinned.size === 0 && typeof toolChoice !== 'object';
+	const words = [writing, thing, verb].flatMap((word) => (word === undefined ? [] : tokenize(word)));
+	const isForecast =
+		/^(forecast|predict)$/i.test(verb ?? '') && history.turns.some(({ attached }) => attached.length > 0);
+	if (words.length === 0 || !isFree || isForecast) return null;
+	const known = [...tools, ...history.skills, ...history.shelved];
+	if (known.some(({ name, description }) => isAllIn(words, [...tokenizeName(name), ...tokenize(description)])))
+		return null;
+	if (thing === undefined)
+		return /^(book|reserve)$/i.test(verb ?? '') ? `${verb?.toLowerCase()} anything` : (verb?.toLowerCase() ?? null);
+	return `${writing?.toLowerCase().split(' ', 1)[0]} ${thing.toLowerCase().replace(/y$/, 'ie')}s`;
+}
+
+function isAllIn(words: readonly string[], stems: readonly string[]): boolean {
+	return words.every((word) => stems.includes(word));
+}
+
 /** `Hi, what are these?` is the question; a text that was asked for is kept as it is. */
 function withoutGreetings(history: History): History {
 	const turns = history.turns.map((turn, at, all) => {
-		const text = turn.text.replace(/^\W*(hi|hello|hey)( there)?\W+(?=\w)/i, '');
+		const text = turn.text.replace(new RegExp(String.raw`^\W*${HELLO}\W+(?=\w)`, 'i'), '');
 		return isQuestion(text) && !isAsking(all[at - 1]?.reply ?? '') ? { ...turn, text } : turn;
 	});
 	return { ...history, turns };
@@ -356,8 +387,13 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 	const isOf = (word: Word) =>
 		isFiller(word) || isFileNoun(word.lower) || brought.includes(word.text) || ALL.test(word.lower);
 	if (said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
-		const steps = files.map((file) => {
-			const step = described(scene, file);
+		const found = files.map((file) => ({ file, step: described(scene, file) }));
+		const steps = found.map(({ file, step }) => {
+			const same = found.filter((each) => each.step?.skill === step?.skill).map((each) => each.file);
+			// One call tells of all in a few lines.
+			const [together, ...others] =
+				files.length > 1 && step?.kind !== 'load' ? questionsTo(scene, same, message.text) : [];
+			if (together && others.length === 0) return together;
 			return plannedIn(step) ? step : (questionsTo(scene, [file], message.text)[0] ?? null);
 		});
 		const isNew = (step: Step | null) => history.calls.every((made) => made.arguments !== plannedIn(step)?.arguments);

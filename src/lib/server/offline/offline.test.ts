@@ -454,7 +454,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 
 	test('what it cannot take as an answer it says once, with what to do', async () => {
 		const skills = { weather: SKILLS.weather! };
-		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'not so fast', 'who are you?');
+		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'not so fast', 'fix my sink');
 		expect(calls).toEqual([]);
 		expect(texts[1]).toMatch(/can’t use this as an answer[^]*everything in one message[^]*connect a model in/);
 		expect(texts[1]).not.toContain('No skill clearly fits');
@@ -498,7 +498,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			'Tell me about black holes|Order a pizza for dinner|Translate good morning to Spanish|Remind me to call mum at six',
 			'Play some jazz|Draft an email to my landlord|Write a cover letter for a job as a nurse|Is it safe to eat raw eggs?',
 			'What should I pack for Mars?|How tall is Mount Everest?|Turn off the kitchen lights|Suggest a name for my cat',
-			'Help me plan a trip to Japan|Fix my sink|What is the meaning of life?|Find me a flight to Lisbon|Who are you?',
+			'Help me plan a trip to Japan|Fix my sink|What is the meaning of life?|Find me a flight to Lisbon',
 			'Draw a map of Europe|Read my mind|Split the atom|Join a gym near me|Send flowers to my wife|Publish my novel',
 			'Rotate my tyres|List the planets of the solar system|Check my homework|Fill my glass|Review this restaurant',
 			'What are the rules of chess?|Create a logo for my bakery|Turn lead into gold|Extract a tooth|Merge two companies',
@@ -507,8 +507,45 @@ describe('F9: a skill that it has never seen is run as its instructions document
 	)('F9: what is the job of no skill is asked nothing: %s', async (text) => {
 		const { calls, texts } = await talk({ skills: BUNDLED }, text);
 		expect(calls).toEqual([]);
-		expect(texts[0]).toContain('No skill clearly fits your message.');
+		expect(texts[0]).toMatch(
+			/^No skill clearly fits your message\.|^Demo mode can’t .*: it only runs the scripts of skills\./
+		);
 	});
+
+	test.each([
+		['Can you write a letter to my landlord?', 'write letters'],
+		['Make a short story of this', 'make stories'],
+		['tell me a joke', 'tell jokes'],
+		['Translate this into French', 'translate'],
+		['Book a table for two', 'book anything'],
+		['please predict the sales', 'predict']
+	])('F9: what no script does is refused by its name, with nothing read: %s', async (text, what) => {
+		const { texts, calls, loaded } = await talk({ skills: BUNDLED }, text);
+		expect(texts[0]).toContain(`Demo mode can’t ${what}: it only runs the scripts of skills. You can ask for:`);
+		expect(texts[0]).toContain('connect a model in **Settings**');
+		expect([calls, loaded]).toEqual([[], []]);
+	});
+
+	test('F9: a wish for a translation is for the skill that translates', async () => {
+		const translate = {
+			description: 'Translate a text.',
+			body: '```\nscripts/t.mjs "TEXT"\n```',
+			files: ['scripts/t.mjs']
+		};
+		const { calls } = await talk({ skills: { translate } }, 'Translate this: good day');
+		expect(calls).toEqual([['scripts/t.mjs', 'good day']]);
+	});
+
+	test.each(['good morning', 'Hi there!', 'Who are you?', 'Good evening, how are you?'])(
+		'F9: %s is a greeting',
+		async (text) => {
+			const { texts, loaded } = await talk({ skills: BUNDLED }, text, { text, attached: ['mine.csv'] });
+			expect(loaded).toEqual([]);
+			expect(texts[0]).toMatch(/^Hello\./);
+			expect(texts[1]).toMatch(/^Hello\. Ask about `mine\.csv`\./);
+			expect(offeredIn(texts[1]!).answers).toEqual(['What can I ask about mine.csv?', 'What can you do?']);
+		}
+	);
 
 	test.each([
 		'Create a new skill',
@@ -606,6 +643,12 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		);
 		expect(texts[2]).toBe(texts[0]);
 		expect((await talk(setting, file, 'Summarise this')).texts[1]).toContain('The total is 17.');
+		const drawn = await talk(
+			setting,
+			{ text: 'Draw a line chart per town', attached: ['members.csv'] },
+			'make it a line chart'
+		);
+		expect(drawn.texts[1]).toBe(drawn.texts[0]);
 		const short = { skills: BUNDLED, answer: () => ({ ...DONE, stdout: '3 rows.' }) };
 		expect((await talk(short, file, 'What are these?')).texts).toEqual(['3 rows.', '3 rows.']);
 	});
@@ -640,7 +683,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 
 	test('F9: what brings only a time is no job for what needs a file or an address', async () => {
 		const { texts } = await talk({ skills: BUNDLED }, 'Book me a table for two at 8pm');
-		expect(texts[0]).toContain('No skill clearly fits your message.');
+		expect(texts[0]).toContain('Demo mode can’t book anything');
 	});
 
 	test('F9: what it lacks is asked for in words, not as a usage line has it', async () => {
@@ -1395,15 +1438,19 @@ describe('F9: files', () => {
 		expect(wish.texts.at(-1)).not.toContain('can’t use this as an answer');
 	});
 
-	test.each(['Hi, what are these?', 'What are these files about?'])(
-		'F9: %s is told of each file, and a text is given to no script of tables',
+	test.each([
+		'Hi, what are these?',
+		'What are these files about?',
+		'What are these three files about?',
+		'Sum up all three files'
+	])(
+		'F9: %s is told of each file, of all of a kind at once, and a text is given to no script of tables',
 		async (text) => {
 			const attached = ['club.csv', 'spent.csv', 'notes.txt'];
 			const skills = { sheet: several, quoting };
 			const { calls } = await talk({ skills }, { text, attached });
 			expect(calls).toEqual([
-				['sum.mjs', 'club.csv'],
-				['sum.mjs', 'spent.csv'],
+				['sum.mjs', 'club.csv', 'spent.csv', '--question', text.replace('Hi, ', '')],
 				['quote.mjs', 'notes.txt', '--question', text.replace('Hi, ', '')]
 			]);
 			const whole = await talk({ skills: { sheet: several } }, { text: 'Summarise the tables', attached });
@@ -1455,8 +1502,10 @@ describe('F9: files', () => {
 		const setting: Setting = { skills: { quoting }, answer: () => ({ ok: true, stdout: 'It begins: …' }) };
 		for (const text of ['Summarise this', 'What can you do with this?', 'What can I ask about trip.txt?'])
 			expect((await talk(setting, { text, attached: ['trip.txt'] })).calls).toHaveLength(1);
-		const { texts } = await talk(setting, { text: 'Write me a poem', attached: ['trip.txt'] });
-		expect(offeredIn(texts[0]!).answers).toEqual(['What can I ask about trip.txt?', 'What can you do?']);
+		const { texts, loaded } = await talk(setting, { text: 'Write me a poem', attached: ['trip.txt'] });
+		expect(loaded).toEqual([]);
+		expect(texts[0]).toContain('Demo mode can’t write poems: it only runs the scripts of skills.');
+		expect(offeredIn(texts[0]!).answers).toEqual(['Summarise trip.txt', 'What can I ask about trip.txt?']);
 	});
 
 	test('F9: an answer has a text, also where nothing that a script offers can be asked', async () => {
@@ -1472,7 +1521,7 @@ describe('F9: files', () => {
 		for (const text of ['Write me a poem', 'Sort the members by age and save it as a file']) {
 			const { calls, loaded, texts } = await talk({ skills }, { text, attached: ['mine.csv'] });
 			expect({ calls, loaded }).toEqual({ calls: [], loaded: [] });
-			expect(texts[0]).toContain('No skill clearly fits');
+			expect(texts[0]).toMatch(/^No skill clearly fits|^Demo mode can’t write poems/);
 		}
 		const chart = { text: 'Make a pie chart of the towns', attached: ['mine.csv'] };
 		expect((await talk({ skills }, chart)).calls).toEqual([['sum.mjs', 'mine.csv', '--question', chart.text]]);
@@ -1753,7 +1802,7 @@ describe('F9: several steps', () => {
 });
 
 describe('F9: it says what it is', () => {
-	test.each(['hello', 'Tell me a joke', 'What can you do?', 'what is the capital of France?', '', '???'])(
+	test.each(['hello', 'Paint the fence', 'What can you do?', 'what is the capital of France?', '', '???'])(
 		'%j gets the list of skills',
 		async (message) => {
 			const { calls, texts } = await talk({ skills: SKILLS }, message);

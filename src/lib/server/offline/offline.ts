@@ -76,6 +76,8 @@ function withoutRepeat(decision: Decision, { turns: all }: History): Decision {
 		decision.text === before?.reply &&
 		before.text !== asked?.text &&
 		/\b(this|that|these|those|it|they)\b/i.test(asked?.text ?? '') &&
+		// What it draws instead is told again.
+		!/\b(chart|graph|plot|pie)\b/i.test(asked?.text ?? '') &&
 		!isUnanswered(decision.text);
 	return isRepeat ? { kind: 'say', text: sameText(decision.text) } : decision;
 }
