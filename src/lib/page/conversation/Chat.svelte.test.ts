@@ -95,6 +95,14 @@ describe('before the first message', () => {
 		await expect.element(screen.getByRole('link', { name: 'See all 2 skills' })).toBeVisible();
 	});
 
+	test('a quiet line below the examples opens the picker for a file of one’s own', async () => {
+		const { screen } = await setup();
+		const picked = vi.spyOn(HTMLInputElement.prototype, 'click');
+		await screen.getByTestId('own-file').click();
+		expect(picked.mock.contexts).toEqual([expect.objectContaining({ type: 'file' })]);
+		picked.mockRestore();
+	});
+
 	test('with a file and no words, what can be asked of any file takes the place of the examples, and a click sends it', async () => {
 		const { screen, input } = await setup();
 		session.draft.mention('spend.csv', 5);

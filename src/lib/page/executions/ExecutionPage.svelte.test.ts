@@ -156,6 +156,16 @@ describe('E13: the page of an execution', () => {
 		await expect.element(gone.getByTestId('restore-chat')).not.toBeInTheDocument();
 	});
 
+	test('F16: becomes an eval of its skill, unless that is broken: it has no Evals tab', async () => {
+		const { screen, client } = await setup(sampleExecution({ conversationId: 'c1', toolCallId: 't1' }));
+		await expect.element(screen.getByTestId('add-to-evals')).toBeVisible();
+		await screen.unmount();
+		client.getSkill.mockResolvedValue(sampleDetail({ status: 'broken' }));
+		const again = await render(ExecutionPage, { watch: new ExecutionWatch(client, 'e1') });
+		await expect.element(again.getByTestId('conversation-link')).toBeVisible();
+		await expect.element(again.getByTestId('add-to-evals')).not.toBeInTheDocument();
+	});
+
 	test('of a conversation replays the step that it was, from the log of its run', async () => {
 		const ids = { conversationId: 'c 1', runId: 'r1', toolCallId: 't1' };
 		const { screen, sources } = await setup(sampleExecution({ ...ids, output: 'said' }));

@@ -99,8 +99,14 @@ test('a wide table and long code scroll in boxes of their own', async () => {
 	const cells = Array.from({ length: 20 }, (_, index) => `column${index}`);
 	const text = `| ${cells.join(' | ')} |\n|${' - |'.repeat(20)}\n| ${cells.join(' | ')} |\n\n\`\`\`\n${'x'.repeat(500)}\n\`\`\``;
 	const screen = await render(Markdown, { text });
-	await expect.element(screen.getByRole('table')).toBeInTheDocument();
+	const table = screen.getByRole('group', { name: 'Table, scrolls sideways' });
+	await expect.element(table).toBeVisible();
 	expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(390);
+	// A bar that stays tells so.
+	expect(getComputedStyle(table.element()).scrollbarColor).toBe('auto');
+	expect(getComputedStyle(table.element(), '::-webkit-scrollbar').height).toBe('8px');
+	await screen.rerender({ text: '| a |\n| - |\n| 1 |' });
+	await expect.element(screen.getByRole('group', { name: 'Table', exact: true })).toBeVisible();
 });
 
 test('cells stand as their column says, also when it says something else', async () => {

@@ -162,6 +162,9 @@ describe('the command palette', () => {
 				.map(({ textContent }) => textContent.trim());
 		await expect.poll(found).toEqual([
 			expect.stringMatching(/^pdf-tools\s*Fills forms/),
+			'Run pdf-tools',
+			'Edit pdf-tools',
+			'Evals of pdf-tools',
 			expect.stringMatching(/^New chat with pdf-tools\s*Uses it/),
 			// By the name of their skill, after it.
 			expect.stringMatching(/^Run scripts\/stamp\.mjs\s*Script of pdf-tools/),
@@ -170,10 +173,11 @@ describe('the command palette', () => {
 			'Search runs for “pdf”'
 		]);
 		await userEvent.keyboard('{ArrowDown}');
-		expect(active(screen)).toMatch(/^New chat with pdf-tools/);
+		expect(active(screen)).toMatch(/^Run pdf-tools/);
 		await userEvent.keyboard('{End}{ArrowDown}');
 		expect(active(screen)).toMatch(/^pdf-tools/);
-		await userEvent.keyboard('{ArrowDown}');
+		await userEvent.keyboard('{ArrowDown}{ArrowDown}{ArrowDown}{ArrowDown}');
+		expect(active(screen)).toMatch(/^New chat with pdf-tools/);
 		await userEvent.keyboard('{Enter}');
 		await expect.poll(() => done).toEqual(['/?skill=pdf-tools']);
 		await expect.element(screen.getByTestId('palette')).not.toBeInTheDocument();
@@ -215,6 +219,8 @@ describe('the command palette', () => {
 			['run pdf', /^Run pdf-tools/, '/skills/pdf-tools#run'],
 			['evals of pdf', /^Evals of pdf-tools/, '/skills/pdf-tools#evals'],
 			['versions pdf', /^Versions of pdf-tools/, '/skills/pdf-tools#versions'],
+			['instructions pdf', /^Instructions of pdf-tools/, '/skills/pdf-tools#instructions'],
+			['failed', /^Failed runs/, '/skills/executions?status=failed'],
 			['trsh', /^Trash/, '/trash'],
 			['setings', /^Settings/, '/settings'],
 			['pdf-tolos', /^pdf-tools/, '/skills/pdf-tools']
@@ -225,6 +231,28 @@ describe('the command palette', () => {
 			await userEvent.keyboard('{Enter}');
 			await expect.poll(() => done.at(-1)).toBe(place);
 		}
+	});
+
+	test('F12: a skill’s whole name lists first what is done with it most, and what takes it away last', async () => {
+		const screen = await setup();
+		await open(screen);
+		const found = () =>
+			screen
+				.getByTestId('palette-item')
+				.elements()
+				.map(({ textContent }) => textContent.trim());
+		await screen.getByTestId('palette-input').fill('pdf-tools');
+		await expect
+			.poll(() => found().slice(0, 5))
+			.toEqual([
+				expect.stringMatching(/^pdf-tools/),
+				expect.stringMatching(/^New chat with pdf-tools/),
+				...['Edit pdf-tools', 'Run pdf-tools', 'Evals of pdf-tools']
+			]);
+		await screen.getByTestId('palette-input').fill('pdf save');
+		await expect.poll(() => found()[0]).toBe('Export pdf-tools');
+		await screen.getByTestId('palette-input').fill('pdf-tools o');
+		await expect.poll(() => found().filter((each) => each.startsWith('Delete'))).toEqual([]);
 	});
 
 	test('F12: finds skills that are broken or off, marked and without a new chat, and turns skills off and on', async () => {

@@ -6,6 +6,7 @@ import CircleStop from '@lucide/svelte/icons/circle-stop';
 import Code from '@lucide/svelte/icons/code';
 import Download from '@lucide/svelte/icons/download';
 import FileText from '@lucide/svelte/icons/file-text';
+import BookOpen from '@lucide/svelte/icons/book-open';
 import Keyboard from '@lucide/svelte/icons/keyboard';
 import MessageSquare from '@lucide/svelte/icons/message-square';
 import MessageSquarePlus from '@lucide/svelte/icons/message-square-plus';
@@ -46,7 +47,7 @@ import {
 	skillPage,
 	type SkillTab
 } from '../skills/skill-words.ts';
-import { isNearly, proseOf } from '../text/fuzzy.ts';
+import { isNearly, proseOf, spaced } from '../text/fuzzy.ts';
 import { saveFile } from '../ui/clipboard.ts';
 import { shownTitle } from '../sidebar/conversation-actions.ts';
 import type { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
@@ -55,7 +56,7 @@ import { type PaletteGroup, type PaletteItem, SHORTCUTS } from './palette.svelte
 import type { Theme } from '../app/theme.svelte.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
-import { asApiError } from '../request.ts';
+import { asApiError, skillUrl } from '../request.ts';
 
 /** Props of overlays, which are loaded on demand. */
 export interface OverlayProps {
@@ -257,6 +258,7 @@ function pages(app: ChatApp): PaletteItem[] {
 			...page('/skills/executions', 'Runs', Activity),
 			prose: 'runs of scripts executions history logs output errors failed sandbox'
 		},
+		quiet('/skills/executions?status=failed', 'Failed runs', Activity, 'scripts executions errors crashed'),
 		page('/connect', 'Other programs', Plug),
 		page('/settings', 'Settings', Settings),
 		quiet('/skills/new', 'New skill', Plus, 'create write make'),
@@ -300,6 +302,13 @@ function skills(app: ChatApp): PaletteItem[] {
 		if (skill.status === 'broken') return [{ ...page, isNearlyFound: true, mark: 'Broken', hint: problemOf(skill) }];
 		const isOff = skill.mode === 'off';
 		return [
+			{
+				...page,
+				...(isOff && { mark: MODE_WORDS.off }),
+				hint: cleanText(partsOf(description).does),
+				prose: proseOf({ name, description, tags }),
+				isNearlyFound: true
+			},
 			...(isOff
 				? []
 				: [
@@ -309,32 +318,28 @@ function skills(app: ChatApp): PaletteItem[] {
 							hint: 'Uses it from the first message',
 							icon: MessageSquarePlus,
 							isQuiet: true,
+							name,
 							run: () => app.go(`/?skill=${encodeURIComponent(name)}`)
 						}
-					]),
-			{
-				...page,
-				...(isOff && { mark: MODE_WORDS.off }),
-				hint: cleanText(partsOf(description).does),
-				prose: proseOf({ name, description, tags }),
-				isNearlyFound: true
-			}
+					])
 		];
 	});
 }
 
-/** What can be done with a skill: found by an action and a skill, so that neither alone lists them all. */
+/** What can be done with a skill: found by an action and a skill, so that neither lists them all; first things also by a skill alone. */
 function skillActions(app: ChatApp, query: string): PaletteItem[] {
 	const words = query.trim().split(/\s+/);
-	if (words.length < 2) return [];
-	const named = app.library.skills.filter(({ name }) => words.some((word) => isNearly(name, word)));
-	return named.flatMap((skill) => {
+	const named = app.library.skills.filter(({ name }) => words.some((word) => word !== '' && isNearly(name, word)));
+	const whole = named.filter(({ name }) => spaced(name) === spaced(query.trim()));
+	const meant = words.length > 1 ? named : whole.length > 0 ? whole : named.length === 1 ? named : [];
+	return meant.flatMap((skill) => {
 		const { id, name, status, mode, scripts, tools } = skill;
 		const shown = cleanText(name);
 		const action = (verb: string, words: string, icon: LucideIcon, run: () => unknown): PaletteItem => ({
 			id: `${verb}-${id}`,
 			label: `${verb} ${shown}`,
 			prose: `${verb} ${shown} ${words}`,
+			name,
 			icon,
 			isQuiet: true,
 			isNearlyFound: true,
@@ -342,13 +347,19 @@ function skillActions(app: ChatApp, query: string): PaletteItem[] {
 		});
 		const page = (path: string) => () => app.go(path);
 		const tab = (name: SkillTab) => page(`${skillPage(id)}#${name}`);
-		return [
+		const isReady = status === 'ready';
+		const first = [
 			action('Edit', 'change write', Pencil, page(editorPage(id))),
-			...(status === 'ready'
+			...(isReady && scripts.length + tools.length > 0 ? [action('Run', 'try test', Play, tab('run'))] : []),
+			...(isReady ? [action('Evals of', 'evaluate test cases', FlaskConical, tab('evals'))] : [])
+		];
+		if (words.length < 2) return first;
+		return [
+			...first,
+			...(isReady
 				? [
 						action('Files of', 'read', FolderOpen, tab('files')),
-						...(scripts.length + tools.length > 0 ? [action('Run', 'try test', Play, tab('run'))] : []),
-						action('Evals of', 'evaluate test cases', FlaskConical, tab('evals')),
+						action('Instructions of', 'read SKILL.md', BookOpen, tab('instructions')),
 						action('Versions of', 'history update', History, tab('versions')),
 						action('Draft of', 'improve', Sparkles, () => app.actions.improveSkill(id)),
 						mode === 'off'
@@ -356,7 +367,8 @@ function skillActions(app: ChatApp, query: string): PaletteItem[] {
 							: action('Turn off', 'disable switch', Power, () => setMode(app, skill, 'off'))
 					]
 				: []),
-			action('Delete', 'remove trash', Trash2, () => remove(app, skill))
+			action('Export', 'zip download save share', Download, () => saveFile(`${skillUrl(id)}/export`)),
+			{ ...action('Delete', 'remove trash', Trash2, () => remove(app, skill)), isDestructive: true }
 		];
 	});
 }

@@ -25,6 +25,8 @@ export interface PaletteItem {
 	keys?: Keys;
 	/** Shown only after typing. */
 	isQuiet?: boolean;
+	/** Comes last in its group, unless it fits best. */
+	isDestructive?: boolean;
 	/** Called after the palette has closed. */
 	run: () => unknown;
 }
@@ -75,8 +77,11 @@ export class Palette {
 		const groups = this.#groups(this.search).map((group) => {
 			if (group.isFound) return { group, best: -Infinity };
 			if (query === '') return { group: { ...group, items: group.items.filter(({ isQuiet }) => !isQuiet) }, best: 0 };
-			const ranked = byScore(group.items, (item) => scoreOf(item, query)).slice(0, MOST_OF_GROUP);
-			return { group: { ...group, items: ranked.map(({ item }) => item) }, best: ranked[0]?.score ?? 0 };
+			const [first, ...rest] = byScore(group.items, (item) => scoreOf(item, query));
+			const isLast = ({ item }: (typeof rest)[number]) => item.isDestructive === true;
+			const ranked = first ? [first, ...rest.filter((each) => !isLast(each)), ...rest.filter(isLast)] : [];
+			const items = ranked.slice(0, MOST_OF_GROUP).map(({ item }) => item);
+			return { group: { ...group, items }, best: first?.score ?? 0 };
 		});
 		const shown = groups.flatMap(({ group }) => (group.isFound ? [] : group.items.map(({ id }) => id)));
 		return groups

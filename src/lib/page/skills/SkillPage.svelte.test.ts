@@ -1,3 +1,4 @@
+import { createRawSnippet } from 'svelte';
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { page } from 'vitest/browser';
@@ -9,6 +10,7 @@ import { ApiError } from '../request.ts';
 import type { Client } from '../server.ts';
 import type { TrashedSkill } from '../../shared/install.ts';
 import type { SkillDetail } from '../../shared/skills.ts';
+import { answerEvalPage } from './skill-words.ts';
 import SkillPage from './SkillPage.svelte';
 
 function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
@@ -72,6 +74,14 @@ describe('F4: the page of a skill', () => {
 	])('E11, F16: what keeps it from running is said before anyone tries: %o', async (more, hash, obstacle) => {
 		const { screen } = await setup(detailOf(more), hash);
 		await expect.element(screen.getByTestId('run-obstacle')).toHaveAttribute('data-obstacle', obstacle);
+	});
+
+	test('F16: of a broken skill, an answer that was to become an eval is told to come later', async () => {
+		const client = clientOf(detailOf({ status: 'broken' }));
+		const broken = createRawSnippet(() => ({ render: () => '<p>Broken</p>' }));
+		const hash = answerEvalPage('demo', { chat: 'c1', call: 't1' }).replace(/^[^#]*/, '');
+		const screen = await render(SkillPage, { client, id: 'demo', hash, broken });
+		await expect.element(screen.getByTestId('evals-later')).toMatchTextContent(/Fix it, then choose Add to evals/);
 	});
 
 	test('F8: says that there is a draft of it and leads to it, and another one can be begun', async () => {

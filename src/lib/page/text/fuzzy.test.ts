@@ -63,6 +63,9 @@ test.each([
 	['tru', 'Trash', false],
 	['tas', 'Trash', false],
 	['trsx', 'Trash', false],
+	['pdf frm', 'pdf-forms', true],
+	['frm', 'pdf-forms', false],
+	['pdf orm', 'pdf-farms', false],
 	['edit csv', 'Edit tide-times', false]
 ])('one slip in a long word finds it: %s, %s', (query, text, expected) => {
 	expect(isNearly(text, query)).toBe(expected);

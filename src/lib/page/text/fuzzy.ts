@@ -54,20 +54,27 @@ export function hasWords(text: string, query: string): boolean {
 
 /**
  * Whether each word of the query is in the text, with its hyphens or without, or one slip away from the beginning of a
- * word of it: of three letters, two that changed places.
+ * word of it: of three letters, two that changed places, or beside other words one that is missing.
  */
 export function isNearly(text: string, query: string): boolean {
 	const texts = `${text}\n${text.replaceAll('-', '')}`;
 	const words = texts.toLowerCase().split(/[^\p{L}\p{N}]+/u);
-	return query
+	const all = query
 		.toLowerCase()
 		.trim()
-		.split(/[\s-]+/)
-		.every(
-			(typed) =>
-				hasWords(texts, typed) ||
-				words.some((word) => (typed.length > 3 ? isOneSlip(word, typed) : typed.length === 3 && isSwap(word, typed)))
-		);
+		.split(/[\s-]+/);
+	const isShortSlip = (word: string, typed: string): boolean =>
+		typed.length === 3 && (isSwap(word, typed) || (all.length > 1 && lacksOne(word, typed)));
+	return all.every(
+		(typed) =>
+			hasWords(texts, typed) ||
+			words.some((word) => (typed.length > 3 ? isOneSlip(word, typed) : isShortSlip(word, typed)))
+	);
+}
+
+/** A letter is missing after the first; the word may go on. */
+function lacksOne(word: string, typed: string): boolean {
+	return [1, 2].some((at) => word.startsWith(typed.slice(0, at)) && word.slice(at + 1).startsWith(typed.slice(at)));
 }
 
 /** Two letters that changed places; the word may go on after it. */

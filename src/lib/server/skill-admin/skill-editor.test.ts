@@ -225,6 +225,16 @@ describe('F1: a version from before an edit', () => {
 		]);
 	});
 
+	test('says of new evals their first prompt, and nothing of lines that only open something', async () => {
+		const edited = async (path: string, text: string) => {
+			await edit(path, text);
+			return (await listEdits(parts, 'good'))[0]?.line;
+		};
+		const evals = JSON.stringify({ evals: [{ prompt: 'Count it' }] }, null, '\t');
+		expect(await edited('evals/evals.json', evals)).toBe('+ "prompt": "Count it"');
+		expect(await edited('a.json', '{\n}')).toBeUndefined();
+	});
+
 	test('says whether files were added or deleted, and what was wrong with the SKILL.md before it', async () => {
 		await edit('new.md', '1');
 		await edit('SKILL.md', 'no front matter');

@@ -236,7 +236,8 @@ function firstLineOf(changes: readonly ChangeObject<string>[]): string | undefin
 		const line = some
 			.flatMap(({ value }) => value.split('\n'))
 			.map((each) => each.trim())
-			.find(Boolean);
+			// What only opens something, such as `{` or `"evals": [`, tells nothing.
+			.find((each) => /[\p{L}\p{N}]/u.test(each) && !/^"[^"]*":\s*[[{]$/.test(each));
 		return line && `${sign} ${line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).trimEnd()}…` : line}`;
 	};
 	return (

@@ -15,6 +15,9 @@ interface UnsavedText {
 	text: string;
 }
 
+/** Before the folder and path of what was typed, in this browser’s storage. */
+const TYPED = 'skill-typed:';
+
 /** Delay after the last key. */
 const CHECK_MS = 300;
 
@@ -114,7 +117,9 @@ export class SkillEditor {
 		this.#folder = folder;
 		this.#readOthers();
 		this.file = { path: this.path, skill, folder, text: '', bytes: 0, digest: '', isExecutable: false, isWritable };
-		this.text = this.#kept()?.text ?? text;
+		const kept = this.#kept();
+		this.isRestored = kept !== null;
+		this.text = kept?.text ?? text;
 	}
 
 	type(text: string): void {
@@ -281,13 +286,18 @@ export class SkillEditor {
 	}
 
 	#keyOf(path: string): string {
-		return `skill-typed:${this.#folder ?? this.id}:${path}`;
+		return `${TYPED}${this.#folder ?? this.id}:${path}`;
 	}
 }
 
 function readKept(key: string): { digest: string; text: string } | null {
 	const { digest, text } = asObject(parseJson(readStored('local', key) ?? ''));
 	return typeof digest === 'string' && typeof text === 'string' ? { digest, text } : null;
+}
+
+/** Of any skill: which one it is of is known once the file was read. */
+export function hasTyped(path: string): boolean {
+	return storedKeys('local', TYPED).some((key) => key.endsWith(`:${path}`));
 }
 
 export const EVALS_FILE = 'evals/evals.json';

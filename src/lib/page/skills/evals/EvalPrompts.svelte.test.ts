@@ -97,6 +97,29 @@ describe('F16: the prompts of a skill, in a form', () => {
 		expect(client.startEvals).not.toHaveBeenCalled();
 	});
 
+	test.each([
+		['there are', JSON.stringify({ evals: [{ prompt: 'One' }] })],
+		['there are no others', null]
+	])(
+		'F16: that were typed and not saved say so when one comes back, where %s, and are taken up or discarded',
+		async (_, text) => {
+			const { screen } = await openForm(text);
+			const asked = screen.getByLabelText('What someone would ask').first();
+			await asked.fill('Two');
+			await expect.element(screen.getByTestId('prompts-dirty')).toBeVisible();
+			await screen.unmount();
+			const { screen: again } = await openForm(text, { isLeftClosed: true });
+			await expect.element(again.getByTestId('prompts-unsaved')).toBeVisible();
+			await again.getByTestId('resume-prompts').click();
+			await expect.element(again.getByLabelText('What someone would ask').first()).toHaveValue('Two');
+			await again.unmount();
+			const { screen: last } = await openForm(text, { isLeftClosed: true });
+			await last.getByTestId('discard-prompts').click();
+			await expect.element(last.getByTestId('prompts-unsaved')).not.toBeInTheDocument();
+			expect(Object.keys(localStorage).filter((key) => key.startsWith('skill-typed'))).toEqual([]);
+		}
+	);
+
 	test('get a check beside the answer, and no other prompt is in the way', async () => {
 		const { screen, client, saved } = await openForm(
 			JSON.stringify({ evals: [{ prompt: 'One' }, { prompt: 'Two', expectations: ['is short'] }] }),

@@ -33,13 +33,14 @@ test('an answer without the skill isn’t held to what only the skill can do', (
 	expect(outcomeWithout([answer([], [loads, { text: 'contains: 2', isMet: true, reason: '' }])])).toBe('passed');
 });
 
-test('a prompt whose only check is that the skill is loaded doesn’t pass: its answer wasn’t checked', () => {
+test('a prompt whose only checks are that the skill is used doesn’t pass: its answer wasn’t checked', () => {
 	const loads = { text: 'skillLoaded: demo', isMet: true, reason: '' };
 	expect(outcomeOf([answer(['demo'], [loads])])).toBe('loaded');
+	expect(outcomeOf([answer(['demo'], [loads, { ...loads, text: 'toolCalled: scripts/x.sh' }])])).toBe('loaded');
 	expect(outcomeOf([answer(['demo'], [loads, { text: 'contains: 2', isMet: true, reason: '' }])])).toBe('passed');
 	expect(outcomeOf([answer(['demo'], [{ ...loads, isMet: false }])])).toBe('failed');
 	expect(outcomeOf([answer([], [{ ...loads, text: 'skillNotLoaded: demo' }])])).toBe('passed');
-	expect(tallyWords(['loaded'])).toBe('The prompt loaded the skill, its answer wasn’t checked');
+	expect(tallyWords(['loaded'])).toBe('The prompt used the skill, its answer wasn’t checked');
 });
 
 test('a prompt tells whether the skill was used, and whether it should be', () => {

@@ -147,7 +147,7 @@ export function areMet(answers: readonly EvalAnswer[]): boolean {
 	return answers.every(({ status }) => status === 'success') && !checksOf(answers).includes(false);
 }
 
-/** `loaded`: the skill was, and nothing else is checked. `unchecked`: nobody could judge all of it. `asked`: Demo mode asked back, or no skill fitted. `untried`: there is no answer. */
+/** `loaded`: the skill was used, and its answer isn’t checked. `unchecked`: nobody could judge all of it. `asked`: Demo mode asked back, or no skill fitted. `untried`: there is no answer. */
 export type Outcome = 'passed' | 'loaded' | 'failed' | 'unchecked' | 'asked' | 'untried';
 
 export function outcomeOf(answers: readonly EvalAnswer[]): Outcome {
@@ -156,7 +156,9 @@ export function outcomeOf(answers: readonly EvalAnswer[]): Outcome {
 	if (answers.some(({ text }) => isUnanswered(text))) return 'asked';
 	const checks = checksOf(answers);
 	if (checks.length === 0 || checks.includes(null)) return 'unchecked';
-	const isOfAnswer = ({ text }: EvalAnswer['expectations'][number]): boolean => checkIn(text)?.kind !== 'skillLoaded';
+	// That it is left alone is all there is to such a prompt.
+	const isOfAnswer = ({ text }: EvalAnswer['expectations'][number]): boolean =>
+		!isOfUse(text) || checkIn(text)?.kind === 'skillNotLoaded';
 	return answers.some(({ expectations }) => expectations.some(isOfAnswer)) ? 'passed' : 'loaded';
 }
 
@@ -191,7 +193,7 @@ export function useOf(
 /** Of one prompt. */
 export const OUTCOMES: Readonly<Record<Outcome, string>> = {
 	passed: 'Passes',
-	loaded: 'Loaded, answer not checked',
+	loaded: 'Used, answer not checked',
 	failed: 'Fails',
 	unchecked: 'For you to judge',
 	asked: 'Not answered',
@@ -201,7 +203,7 @@ export const OUTCOMES: Readonly<Record<Outcome, string>> = {
 /** Each after a number of prompts: of one, of several. */
 const TALLIED: readonly (readonly [Outcome, one: string, several: string])[] = [
 	['passed', 'passes', 'pass'],
-	['loaded', 'loaded the skill, its answer wasn’t checked', 'loaded the skill, their answers weren’t checked'],
+	['loaded', 'used the skill, its answer wasn’t checked', 'used the skill, their answers weren’t checked'],
 	['failed', 'fails', 'fail'],
 	['unchecked', 'is for you to judge', 'are for you to judge'],
 	['asked', 'wasn’t answered', 'weren’t answered'],

@@ -52,6 +52,21 @@ test('F16: the skill’s own example comes first; without either there is none',
 });
 
 test.each([
+	['Which of the two?\n\n*No script has run for this yet.*', 'the second', 'Count it\n\nthe second'],
+	['Shall I leave out empty lines?', 'yes', 'Count it\n\nyes'],
+	['Which one?\n\n1. **words**\n2. **lines**\n\n*No script has run for this yet.*', '2', 'Count it\n\nlines'],
+	['It has 6 words.', 'Count the lines', 'Count the lines']
+])('F16: a reply to a question back comes with what was asked first: %s', async (said, reply, prompt) => {
+	const back = { ...emptyAnswer('b', 'r', ''), parts: [{ type: 'text' as const, id: 'y', text: said }] };
+	const chat = [question('Count it', ['a.csv']), back, question(reply), answer('t c1')];
+	const client = { ...clientOf({ c1: chat }), listFiles: async () => [] };
+	expect((await findAnswerEval(client, skill, { chat: 'c1', call: 't c1' })).entry).toMatchObject({ prompt });
+	// The skill doesn't have the file of the question.
+	const first = reply === prompt ? { prompt } : null;
+	expect(await findFirstEval(client, skill)).toEqual(first && expect.objectContaining(first));
+});
+
+test.each([
 	['its first bold text', 'The total is **1,250 kr** of **3** rows.', '1,250 kr'],
 	['no bold label', '**Total:**\n\nIt is 12 kr.', 'It is 12 kr.'],
 	['its first short line', `${'Long words. '.repeat(9)}\n\nSix words.\n\nMore.`, 'Six words.'],

@@ -1,8 +1,9 @@
 /** Evals that are made of what is there: the first one of a skill, from its own example or the last chat that used it; and one of an answer. */
 import { withoutMarks } from '../../../shared/evals.ts';
 import { asObject, type JsonObject, parseJson } from '../../../shared/json.ts';
-import { messageText } from '../../../shared/message.ts';
+import { type Message, messageText } from '../../../shared/message.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../../shared/names.ts';
+import { isAskedBack, offeredIn } from '../../../shared/questions.ts';
 import type { SkillDetail } from '../../../shared/skills.ts';
 import { EVERY_EXECUTION, nameOf } from '../../executions/executions.svelte.ts';
 import { fileName, fileUrl, openFile } from '../../files/files.ts';
@@ -42,16 +43,46 @@ export async function findFirstEval(
 		const chat = await client.getConversation(id).catch(() => null);
 		const messages = chat?.messages ?? [];
 		for (const run of worked.filter((each) => each.conversationId === id)) {
-			const at = messages.findIndex(({ parts }) =>
-				parts.some((part) => part.type === 'tool' && part.id === run.toolCallId)
-			);
-			const asked = messages.slice(0, Math.max(at, 0)).findLast(({ role }) => role === 'user');
-			const prompt = asked ? messageText(asked).trim() : '';
-			if (prompt === '' || asked?.files.length !== 0) continue;
+			const { prompt, files } = questionOf(messages, answerOf(messages, run.toolCallId));
+			if (prompt === '' || files.length > 0) continue;
 			return { from: 'chat', prompt, files: [], expectations: [loads, `toolCalled: ${nameOf(run)}`] };
 		}
 	}
 	return null;
+}
+
+/** -1 without one. */
+function answerOf(messages: readonly Message[], call: string | null): number {
+	return messages.findIndex(({ parts }) => parts.some((part) => part.type === 'tool' && part.id === call));
+}
+
+/** What was asked before an answer, so that it can be asked alone: a reply to a question back comes with what it's about. */
+function questionOf(
+	messages: readonly Message[],
+	answer: number
+): { isThere: boolean; prompt: string; files: string[] } {
+	const said: string[] = [];
+	const files = new Set<string>();
+	let at = answer;
+	do {
+		at = messages.slice(0, Math.max(at, 0)).findLastIndex(({ role }) => role === 'user');
+		const [before, message] = [messages[at - 1], messages[at]];
+		if (!message) break;
+		const text = messageText(message).trim();
+		const { answers } = offeredIn(before ? messageText(before) : '');
+		// The number of an option says nothing without its list.
+		said.unshift(/^\d+$/.test(text) ? (answers[Number(text) - 1] ?? text) : text);
+		for (const file of message.files) files.add(file);
+	} while (hasAskedBack(messages[at - 1]));
+	return { isThere: said.length > 0, prompt: said.filter(Boolean).join('\n\n'), files: [...files] };
+}
+
+/** Instead of an answer; a model may do so in any words. */
+function hasAskedBack(message: Message | undefined): boolean {
+	if (message?.role !== 'assistant') return false;
+	const hasRun = message.parts.some((part) => part.type === 'tool' && part.execution !== undefined);
+	const text = messageText(message).trimEnd();
+	return isAskedBack(text) || (!hasRun && text.endsWith('?'));
 }
 
 /** The text of `evals.json` with it; without one, with an empty prompt to fill in. */
@@ -91,9 +122,9 @@ export async function findAnswerEval(
 	{ chat, call }: AnswerPlace
 ): Promise<AnswerEval> {
 	const [{ messages }, there] = await Promise.all([client.getConversation(chat), client.listFiles(chat)]);
-	const at = messages.findIndex(({ parts }) => parts.some((part) => part.type === 'tool' && part.id === call));
-	const asked = messages.slice(0, Math.max(at, 0)).findLast(({ role }) => role === 'user');
-	if (!asked) throw new ApiError('not_found', 'This answer is no longer in its chat.');
+	const at = answerOf(messages, call);
+	const asked = questionOf(messages, at);
+	if (!asked.isThere) throw new ApiError('not_found', 'This answer is no longer in its chat.');
 	const calls = (messages[at]?.parts ?? []).filter((part) => part.type === 'tool');
 	const runs = calls.flatMap(({ execution }) => execution ?? []);
 	const last = calls.findLast(({ execution }) => execution?.skill === name);
@@ -118,7 +149,7 @@ export async function findAnswerEval(
 	}
 	const used = runs.find(({ skill }) => skill === name);
 	entry.entry = {
-		prompt: messageText(asked).trim(),
+		prompt: asked.prompt,
 		...(files.length > 0 && { files }),
 		expectations: [
 			`skillLoaded: ${name}`,

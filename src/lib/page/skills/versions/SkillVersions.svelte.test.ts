@@ -393,9 +393,15 @@ describe('F1: the edits of a skill', () => {
 		await expect.element(screen.getByTestId('edit-returned')).toBeVisible();
 		expect(onreturned).toHaveBeenCalledExactlyOnceWith('renamed');
 		await expect.element(screen.getByText(/Restored · /)).toBeVisible();
-		client.listEdits.mockResolvedValueOnce([edit]);
+		const undone = { ...edit, id: 'e3', isReturn: true };
+		client.listEdits.mockResolvedValueOnce([undone, { ...edit, id: 'e2', isReturn: true }, edit]);
 		await screen.getByRole('button', { name: 'Undo' }).click();
 		expect(client.returnToEdit).toHaveBeenLastCalledWith('demo@1.0.0', 'e2');
+		await expect.element(screen.getByTestId('edit-returned')).toMatchTextContent(/Undone\.\s*Redo/);
+		client.listEdits.mockResolvedValueOnce([{ ...undone, id: 'e4' }, undone, edit]);
+		await screen.getByRole('button', { name: 'Redo' }).click();
+		expect(client.returnToEdit).toHaveBeenLastCalledWith('demo@1.0.0', 'e3');
+		await expect.element(screen.getByTestId('edit-returned')).toMatchTextContent(/Restored\.\s*Undo/);
 	});
 
 	test('are those of the files that are in use: once they’re others, the list is read again', async () => {
