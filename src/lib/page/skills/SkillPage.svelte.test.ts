@@ -519,6 +519,26 @@ describe('the parts of a skill', () => {
 		await expect.element(numbers).toBeVisible();
 	});
 
+	test('are its files: a list above the text closes once one is chosen, and the text is as high as the window allows', async () => {
+		await page.viewport(1280, 1000);
+		const long = { path: 'scripts/long.mjs', bytes: 900, text: 'go();\n'.repeat(150) };
+		const detail = detailOf();
+		const { screen } = await setup(detailOf({ files: [...detail.files, long] }), '#files');
+		const frame = screen.container;
+		frame.style.cssText = 'container-type: inline-size; width: 620px';
+		const toggle = screen.getByTestId('toggle-files');
+		await expect.element(toggle).toHaveAttribute('aria-expanded', 'true');
+		await screen.getByRole('button', { name: /long\.mjs/ }).click();
+		await expect.element(toggle).toHaveAttribute('aria-expanded', 'false');
+		await expect.element(toggle).toMatchTextContent(/long\.mjs/);
+		const text = screen.getByRole('region', { name: 'Text of scripts/long.mjs' }).element();
+		await expect.poll(() => text.clientHeight).toBeGreaterThan(800);
+		frame.style.width = '1000px';
+		await expect.element(toggle).not.toBeVisible();
+		await screen.getByRole('button', { name: /SKILL\.md/ }).click();
+		await expect.element(screen.getByRole('button', { name: /long\.mjs/ })).toBeVisible();
+	});
+
 	test('are those that the address asks for, and are asked of it', async () => {
 		const client = clientOf();
 		const ontab = vi.fn();
