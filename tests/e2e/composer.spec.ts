@@ -307,6 +307,19 @@ test('F7: a skill’s page begins a chat with it; a key that picks a word of an 
 	await page.getByTestId('chat-with-skill').click();
 	const chip = page.locator('[data-testid=skill-chip][data-name=from-its-page]');
 	await expect(chip).toHaveAttribute('data-state', 'pending');
+	// Left as it is, it's no draft: neither here nor with an example's text.
+	for (const query of ['skill=from-its-page', 'skill=from-its-page&q=An+example']) {
+		await page.goto(`${app.url}/?${query}`);
+		await expect(chip).toBeVisible();
+		await page.getByRole('link', { name: /^Skills/ }).click();
+		await expect(page.getByTestId('skills-page')).toBeVisible();
+		await page.getByTestId('new-chat').click();
+		await expect(box(page)).toHaveValue('');
+		await expect(chip).toHaveCount(0);
+	}
+	await page.goto(`${app.url}/skills/from-its-page`);
+	await page.getByTestId('chat-with-skill').click();
+	await expect(chip).toHaveAttribute('data-state', 'pending');
 	await expect(box(page)).toBeFocused();
 	await box(page).fill('ni hao');
 	await box(page).evaluate((element) => {

@@ -172,15 +172,17 @@ export class ChatApp {
 		}
 	}
 
-	/** Opens a new chat; it keeps its id over reloads until its first message is sent. */
+	/** Opens a new chat; it keeps its id over reloads until its first message is sent. What was filled in before and left as it was is gone. */
 	openNew(): void {
-		if (this.session?.phase === 'new') return;
-		const begun = this.session === null && wasReloadedAt('/') ? readStored('session', BEGUN_KEY) : null;
+		if (this.session?.phase === 'new') return this.session.dropGiven();
+		const isReload = this.session === null && wasReloadedAt('/');
+		const begun = isReload ? readStored('session', BEGUN_KEY) : null;
 		if (begun !== null) return this.open(begun);
 		writeStored('session', BEGUN_KEY, null);
 		const stored = readStored('session', NEW_KEY);
 		const id = stored === null || stored === this.session?.id ? newId() : stored;
 		this.#switchToNew(id);
+		if (!isReload) this.session?.dropGiven();
 	}
 
 	/** Opens another new chat; the draft of this one waits for the next, or comes back by the notice. */

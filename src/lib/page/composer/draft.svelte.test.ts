@@ -23,6 +23,21 @@ test('a draft is there when its conversation is opened again, and gone when it i
 	expect(open().text).toBe('');
 });
 
+test('what was filled in and left as it was is nobody’s draft, also after a reload; what was changed or sent is', () => {
+	const draft = open();
+	draft.fill(() => (draft.text = 'an example'));
+	expect(draft.isGiven).toBe(true);
+	expect(open().isGiven).toBe(true);
+	draft.text = 'an example of mine';
+	expect([draft.isGiven, open().isGiven]).toEqual([false, false]);
+	draft.fill(() => (draft.text += ' and more'));
+	expect(draft.isGiven).toBe(false);
+	const other = open('other');
+	other.fill(() => (other.text = 'an example'));
+	other.restore(other.take());
+	expect([other.text, other.isGiven]).toEqual(['an example', false]);
+});
+
 test('what was sent by a page that ended meanwhile is no draft where it has arrived, and one where it has not', () => {
 	const draft = open();
 	draft.text = 'on its way';
@@ -89,7 +104,7 @@ test('at most 50 are kept: the oldest goes', () => {
 	vi.useFakeTimers();
 	for (let number = 0; number < 52; number++) {
 		vi.setSystemTime(number * 1000);
-		new DraftStore(`c${number}`).write({ text: 'x', files: [], pins: [], sentAs: null });
+		new DraftStore(`c${number}`).write({ text: 'x', files: [], pins: [], sentAs: null, isGiven: false });
 	}
 	vi.useRealTimers();
 	const kept = Array.from({ length: 52 }, (_, number) => hasDraft(`c${number}`));

@@ -29,6 +29,8 @@ export class Draft {
 	/** Id under which the draft was sent, if nobody knows whether it arrived. */
 	#sentAs: string | null;
 	#lastId: string | null = null;
+	/** As it was filled in for somebody. */
+	#given: string | null = null;
 	/** Not uploaded until somebody uses the box. */
 	readonly #held: Attachment[] = [];
 	#text = $state('');
@@ -50,6 +52,25 @@ export class Draft {
 		this.#sentAs = stored.sentAs;
 		this.attachments = stored.files.map(({ path, bytes }) => Attachment.stored(path, bytes));
 		for (const name of stored.pins) pinHost?.pinByName(name);
+		if (stored.isGiven) this.#given = this.#content;
+	}
+
+	get #content(): string {
+		return JSON.stringify([this.#text, this.attachments.map(({ path }) => path), this.#pinHost?.pins]);
+	}
+
+	/** It's as it was filled in for somebody: nobody's draft. */
+	get isGiven(): boolean {
+		return this.#given === this.#content;
+	}
+
+	/** Fills it in for somebody, unless they have written something themselves. */
+	fill(change: () => void): void {
+		const isOurs = this.isGiven || (this.isEmpty && !this.#pinHost?.pins.length);
+		change();
+		if (!isOurs) return;
+		this.#given = this.#content;
+		this.save();
 	}
 
 	get isEmpty(): boolean {
@@ -164,6 +185,7 @@ export class Draft {
 	/** Empties the box. The stored copy stays until `save`, because the message hasn't arrived yet. */
 	take(): Question {
 		const question = { text: this.#text.trim(), attachments: this.attachments };
+		this.#given = null;
 		this.#text = '';
 		this.attachments = [];
 		this.problem = null;
@@ -209,7 +231,8 @@ export class Draft {
 	/** Stores the current content. */
 	save(): void {
 		const files = this.attachments.filter(({ state }) => state === 'ready').map(({ path, bytes }) => ({ path, bytes }));
-		this.#store.write({ text: this.#text, files, pins: this.#pinHost?.pins ?? [], sentAs: this.#sentAs });
+		const { isGiven } = this;
+		this.#store.write({ text: this.#text, files, pins: this.#pinHost?.pins ?? [], sentAs: this.#sentAs, isGiven });
 	}
 
 	dispose(): void {
@@ -225,9 +248,12 @@ export interface StoredDraft {
 	pins: string[];
 	/** Id under which it was sent, if it may be under way; otherwise null. */
 	sentAs: string | null;
+	/** It's as it was filled in for somebody. */
+	isGiven: boolean;
 }
 
 const PREFIX = 'draft:';
+const EMPTY: StoredDraft = { text: '', files: [], pins: [], sentAs: null, isGiven: false };
 /** The oldest drafts above this are deleted. */
 const MOST = 50;
 
@@ -246,8 +272,8 @@ export class DraftStore {
 
 	read(): StoredDraft {
 		this.#known = readStored('local', this.#key);
-		const { text, files, pins, sentAs } = parse(this.#known) ?? { text: '', files: [], pins: [], sentAs: null };
-		return { text, files, pins, sentAs };
+		const { at: _, ...draft } = parse(this.#known) ?? { ...EMPTY, at: 0 };
+		return draft;
 	}
 
 	/** Marks the stored draft as sent under this id. */
@@ -293,7 +319,7 @@ function parse(json: string | null): (StoredDraft & { at: number }) | null {
 		if (error instanceof SyntaxError) return null;
 		throw error;
 	}
-	const { text, files, pins, sentAs, at } = (value ?? {}) as Record<string, unknown>;
+	const { text, files, pins, sentAs, isGiven, at } = (value ?? {}) as Record<string, unknown>;
 	if (typeof text !== 'string' || !Array.isArray(files) || !Array.isArray(pins)) return null;
 	const names = pins.filter((pin) => typeof pin === 'string');
 	return {
@@ -301,6 +327,7 @@ function parse(json: string | null): (StoredDraft & { at: number }) | null {
 		files: files.filter(isFile),
 		pins: names,
 		sentAs: typeof sentAs === 'string' ? sentAs : null,
+		isGiven: isGiven === true,
 		at: typeof at === 'number' ? at : 0
 	};
 }

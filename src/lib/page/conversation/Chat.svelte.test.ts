@@ -308,6 +308,31 @@ describe('before the first message', () => {
 		expect([app.session?.id, app.session?.draft.text]).toEqual([first.id, 'mine']);
 	});
 
+	test('F7: what an address filled in and nobody changed is gone with the next new chat, without a word; what was changed stays', async () => {
+		app.openNew();
+		const first = app.session!;
+		await startWith(app, first, new URLSearchParams('skill=weather&q=in+Rome'));
+		expect([first.draft.text, first.skills.pins]).toEqual(['in Rome', ['weather']]);
+		keepDraft(app, first, new URLSearchParams('q=other'));
+		expect([app.session, first.draft.text, first.skills.pins]).toEqual([first, '', []]);
+		expect(app.toasts.list).toEqual([]);
+
+		await startWith(app, first, new URLSearchParams('skill=weather&q=in+Rome'));
+		app.openNew();
+		expect([first.draft.text, first.skills.pins]).toEqual(['', []]);
+
+		await startWith(app, first, new URLSearchParams('skill=weather&q=in+Rome'));
+		app.open('some-chat');
+		app.openNew();
+		expect([app.session?.draft.text, app.session?.skills.pins]).toEqual(['', []]);
+
+		const { draft } = app.session!;
+		await startWith(app, app.session!, new URLSearchParams('skill=weather&q=in+Rome'));
+		draft.text = 'in Paris';
+		app.openNew();
+		expect([draft.text, app.session?.skills.pins]).toEqual(['in Paris', ['weather']]);
+	});
+
 	test('F7: a skill installed a moment ago is pinned before the list has it, and no error says otherwise', async () => {
 		const { skills } = app.library;
 		app.library.skills = [];

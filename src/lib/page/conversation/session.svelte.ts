@@ -237,11 +237,20 @@ export class ChatSession {
 			const { prompt, files } = await this.client.putExample(this.id, skillId);
 			// Keep what was typed meanwhile.
 			if (!this.draft.isEmpty) return;
-			for (const { path, bytes } of files) this.draft.mention(path, bytes);
-			this.draft.text = prompt;
+			this.draft.fill(() => {
+				for (const { path, bytes } of files) this.draft.mention(path, bytes);
+				this.draft.text = prompt;
+			});
 			isTaken = true;
 		});
 		return isTaken;
+	}
+
+	/** Empties the box, and takes its skills away, if they were filled in and left as they were. */
+	dropGiven(): void {
+		if (!this.draft.isGiven) return;
+		for (const name of this.skills.pins) void this.skills.unpin(name);
+		this.draft.clear();
 	}
 
 	/** Stops all answers under way, or this one. */

@@ -39,7 +39,7 @@ export async function startWith(
 		} else app.toasts.show({ text: `There’s no preset “${cleanText(presetId)}”. It may be removed.`, isError: true });
 	}
 	if (names.length === 0 && shown === '') return;
-	await setAside(app, session, [...names, shown]);
+	await setAside(session, [...names, shown]);
 	// If two reads run at once, only the later one counts.
 	const isKnown = () => app.library.isLoaded && (shown === '' || app.library.ready.some(({ name }) => name === shown));
 	for (let tries = 0; !isKnown() && tries < MAX_TRIES; tries++) await app.library.refresh();
@@ -49,30 +49,18 @@ export async function startWith(
 	for (const name of names) {
 		const find = () => app.library.ready.find((ready) => ready.name === name && ready.mode !== 'off');
 		// Pinned before it is found: one installed a moment ago may be missing in the list, and the message is sent meanwhile.
-		await session.skills.pinByName(name, { description: find()?.description });
+		session.draft.fill(() => void session.skills.pinByName(name, { description: find()?.description }));
 		for (let tries = 0; !find() && tries < MAX_TRIES; tries++) await app.library.refresh();
 		if (find()) continue;
-		if (session.skills.isPending(name)) await session.skills.unpin(name);
+		session.draft.fill(() => void (session.skills.isPending(name) && session.skills.unpin(name)));
 		app.toasts.show({ text: `Skill “${cleanText(name)}” isn’t available. It may be off or removed.`, isError: true });
 	}
 }
 
-/** Skills and examples that were tried before and not sent: they would go along with this one. What somebody wrote stays, with its skills. */
-async function setAside(app: Pick<ChatApp, 'library'>, session: ChatSession, wanted: readonly string[]): Promise<void> {
-	const { draft, skills } = session;
-	if (isExample(app, session, wanted)) draft.clear();
+/** Skills that were tried before and not sent: they would go along with this one. What somebody wrote stays, with its skills. */
+async function setAside({ draft, skills }: ChatSession, wanted: readonly string[]): Promise<void> {
 	if (!draft.isEmpty) return;
 	for (const name of skills.pins) if (!wanted.includes(name)) await skills.unpin(name);
-}
-
-function isExample(
-	{ library }: Pick<ChatApp, 'library'>,
-	{ draft, skills }: ChatSession,
-	wanted: readonly string[]
-): boolean {
-	return library.ready.some(
-		({ name, example }) => example?.prompt === draft.text && skills.isPending(name) && !wanted.includes(name)
-	);
 }
 
 /** Opens another new chat if this one has what somebody wrote, and the address asks for something else. */
@@ -81,14 +69,16 @@ export function keepDraft(app: ChatApp, session: ChatSession, params: URLSearchP
 	const names = [...params.getAll('skill'), ...params.getAll('example')];
 	if (text === '' && names.length === 0) return;
 	const { draft } = session;
-	if (draft.isEmpty || draft.text === text || isExample(app, session, [])) return;
+	if (draft.isGiven) return session.dropGiven();
+	if (draft.isEmpty || draft.text === text) return;
 	app.setDraftAside();
 }
 
 function begin({ draft }: ChatSession, text: string): void {
 	const words = withoutHidden(text);
 	// Keep what is already there.
-	if (words !== '' && !draft.text.includes(words)) draft.text = [draft.text, words].filter(Boolean).join('\n\n');
+	if (words === '' || draft.text.includes(words)) return;
+	draft.fill(() => (draft.text = [draft.text, words].filter(Boolean).join('\n\n')));
 }
 
 /** Takes what the service worker stored, once; empty if nothing. */

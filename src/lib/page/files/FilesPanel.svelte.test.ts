@@ -190,6 +190,12 @@ describe('F5: versions of a file', () => {
 		expect(src('chart.svg, after')).toMatch(/\/chart\.svg\?v=/);
 	});
 
+	test('that are known to be no text are chosen, and not offered to be compared', async () => {
+		const screen = await shown('report.pdf', { [`version=${ONE}`]: '%PDF', '': '%PDF' });
+		await expect.element(screen.getByLabelText('Version')).toBeVisible();
+		await expect.element(screen.getByLabelText('Compare with')).not.toBeInTheDocument();
+	});
+
 	test('that are no text are not compared', async () => {
 		const screen = await shown('a.bin', { [`version=${ONE}`]: '\0one', '': '\0two' });
 		await screen.getByLabelText('Compare with').selectOptions(ONE);

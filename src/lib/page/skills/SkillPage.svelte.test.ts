@@ -519,6 +519,21 @@ describe('the parts of a skill', () => {
 		await expect.element(numbers).toBeVisible();
 	});
 
+	test('are its files: the text is as high as the window allows, and the list above it low', async () => {
+		await page.viewport(1280, 1000);
+		const paths = Array.from({ length: 20 }, (_, index) => `scripts/part-${index}.mjs`);
+		const files = paths.map((path) => ({ path, bytes: 900, text: 'go();\n'.repeat(150) }));
+		const { screen } = await setup(detailOf({ files: [...detailOf().files, ...files] }), '#files');
+		screen.container.style.cssText = 'container-type: inline-size; width: 620px';
+		await screen.getByRole('button', { name: /part-0\.mjs/ }).click();
+		const text = screen.getByRole('region', { name: 'Text of scripts/part-0.mjs' }).element();
+		const list = screen.getByRole('navigation', { name: 'Files' }).element();
+		await expect.poll(() => text.clientHeight).toBeGreaterThan(800);
+		await expect.poll(() => list.clientHeight).toBeLessThan(220);
+		screen.container.style.width = '1000px';
+		await expect.poll(() => list.clientHeight).toBeGreaterThan(600);
+	});
+
 	test('are those that the address asks for, and are asked of it', async () => {
 		const client = clientOf();
 		const ontab = vi.fn();

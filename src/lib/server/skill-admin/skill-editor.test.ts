@@ -235,6 +235,13 @@ describe('F1: a version from before an edit', () => {
 		expect(await edited('a.json', '{\n}')).toBeUndefined();
 	});
 
+	test('says a changed description before any other line', async () => {
+		await edit('SKILL.md', '---\nlicense: MIT\nname: good\ndescription: y\n---\nBody\n');
+		expect((await listEdits(parts, 'good'))[0]?.line).toBe('+ description: y');
+		await edit('SKILL.md', '---\nname: good\ndescription: y\n---\nMore text\n');
+		expect((await listEdits(parts, 'good'))[0]?.line).toBe('+ More text');
+	});
+
 	test('says whether files were added or deleted, and what was wrong with the SKILL.md before it', async () => {
 		await edit('new.md', '1');
 		await edit('SKILL.md', 'no front matter');

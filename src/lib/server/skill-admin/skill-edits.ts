@@ -25,6 +25,8 @@ const MAX_CHANGED_LINES = 300;
 /** Characters of a line that is shown. */
 const MAX_LINE = 80;
 const SKILL_MD = 'SKILL.md';
+/** What chats choose a skill by matters more than any line of its text. */
+const NAMING = /^(?:description|name):/;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const edit = z.object({
@@ -144,7 +146,9 @@ export function createSkillEdits(
 						});
 						const { problem, name } = befores[index] ?? {};
 						const told = texts.map((each) => changesIn(...each));
-						const line = told.map((each) => each && firstLineOf(each)).find(Boolean);
+						const line =
+							told.map((each, at) => each && files[at]?.path === SKILL_MD && firstLineOf(each, NAMING)).find(Boolean) ||
+							told.map((each) => each && firstLineOf(each)).find(Boolean);
 						return {
 							...{ ...rest, files: kinds, lines: sumOf(told.map((each) => each && countLines(each))) },
 							...(line && { line }),
@@ -231,13 +235,14 @@ function countLines(changes: readonly ChangeObject<string>[]): NonNullable<Lines
 	};
 }
 
-function firstLineOf(changes: readonly ChangeObject<string>[]): string | undefined {
+/** `wanted`: which lines may be told. */
+function firstLineOf(changes: readonly ChangeObject<string>[], wanted = /[\p{L}\p{N}]/u): string | undefined {
 	const first = (sign: string, some: { value: string }[]): string | undefined => {
 		const line = some
 			.flatMap(({ value }) => value.split('\n'))
 			.map((each) => each.trim())
 			// What only opens something, such as `{` or `"evals": [`, tells nothing.
-			.find((each) => /[\p{L}\p{N}]/u.test(each) && !/^"[^"]*":\s*[[{]$/.test(each));
+			.find((each) => wanted.test(each) && !/^"[^"]*":\s*[[{]$/.test(each));
 		return line && `${sign} ${line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).trimEnd()}…` : line}`;
 	};
 	return (

@@ -423,7 +423,7 @@ describe('F1: the editor of a skill', () => {
 
 	test('files are chosen, made and removed, which can be undone; never the SKILL.md', async () => {
 		const { screen, client, onundoable, code } = await setup();
-		await expect.element(screen.getByTestId('remove-file')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('file-menu')).not.toBeInTheDocument();
 		await screen.getByTestId('new-file').first().click();
 		await expect.element(screen.getByLabelText('File path').first()).toHaveFocus();
 		await screen.getByLabelText('File path').first().fill('a?.md');
@@ -441,14 +441,22 @@ describe('F1: the editor of a skill', () => {
 		await code.fill('a note');
 		await screen.getByTestId('save-file').click();
 		await expect.poll(() => client.files.get('notes.md')).toBe('a note');
-		await screen.getByTestId('remove-file').click();
+		const remove = async () => {
+			await screen.getByTestId('file-menu').click();
+			await page.getByTestId('remove-file').click();
+		};
+		await code.fill('a better note');
+		await remove();
 		await expect.poll(() => client.files.has('notes.md')).toBe(false);
 		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
+		expect(Object.keys(localStorage)).toEqual([]);
 		const undo = () => onundoable.mock.lastCall?.[1]();
 		await undo();
 		await expect.poll(() => client.files.get('notes.md')).toBe('a note');
-		await expect.poll(() => shownIn(code)).toBe('a note');
-		await screen.getByTestId('remove-file').click();
+		await expect.poll(() => shownIn(code)).toBe('a better note');
+		await expect.element(screen.getByTestId('save-file')).toBeEnabled();
+		expect(Object.values(localStorage)).toEqual([expect.stringContaining('a better note')]);
+		await remove();
 		await expect.poll(() => client.files.has('notes.md')).toBe(false);
 		client.files.set('notes.md', 'another by now');
 		await expect(undo()).rejects.toThrow('It has changed.');
@@ -566,7 +574,9 @@ describe('F1: the editor of a skill', () => {
 		await code.fill('echo typed\n');
 		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Run…');
 		await userEvent.keyboard('{Control>}{Enter}{/Control}');
-		await expect.element(screen.getByTestId('runs-unsaved')).toMatchTextContent(/without saving it/);
+		await expect
+			.element(screen.getByTestId('runs-unsaved'))
+			.toMatchTextContent(/^Runs scripts\/x\.sh as written here\. Nothing is saved/);
 		await screen.getByTestId('run-text').fill('one\ntwo');
 		await code.click();
 		await userEvent.keyboard('{Control>}{Enter}{/Control}');
@@ -582,6 +592,33 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => client.runExecution.mock.calls.length).toBe(2);
 		expect(client.runExecution.mock.lastCall?.[0]).toMatchObject(ran);
 		expect(client.runExecution.mock.lastCall?.[0]).not.toHaveProperty('files');
+	});
+
+	test('the run says what it runs and which unsaved texts go with it, and closes once nothing can run', async () => {
+		const client = server();
+		let scripts = ['scripts/x.sh'];
+		client.getSkill.mockImplementation(async () =>
+			sampleDetail({
+				scripts,
+				tools: [],
+				files: [
+					{ path: 'SKILL.md', bytes: 8, text: 'one\ntwo\n' },
+					...scripts.map((path) => ({ path, bytes: 5, text: 'echo "$@"\n' }))
+				]
+			})
+		);
+		const { screen, code, editor } = await setup(client, 'SKILL.md');
+		await code.fill('one\nthree\n');
+		await screen.getByTestId('run-file').click();
+		await expect
+			.element(screen.getByTestId('runs-unsaved'))
+			.toMatchTextContent(/^Runs scripts\/x\.sh, with the unsaved text of SKILL\.md\. Nothing is saved/);
+		await editor.open('scripts/x.sh');
+		scripts = [];
+		await screen.getByTestId('file-menu').click();
+		await page.getByTestId('remove-file').click();
+		await expect.element(screen.getByTestId('run-panel')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('run-file')).not.toBeInTheDocument();
 	});
 
 	test('a script with nothing to fill in runs at once, and again', async () => {

@@ -1,7 +1,7 @@
 /** One file of a skill being edited. Keeps what is typed in the browser, checks it as it grows, and never loses it to a conflict. */
 import type { SkillCheck, SkillDiagnostic, SkillFile, SkillFileText } from '../../../shared/skills.ts';
 import { cleanText } from '../../text/clean-text.ts';
-import { asObject, parseJson } from '../../../shared/json.ts';
+import { asArray, asObject, isObject, parseJson } from '../../../shared/json.ts';
 import type { CodeMark } from './syntax-fault.ts';
 import { FRONT_MATTER } from '../../markdown/tokens.ts';
 import { type ApiError, asApiError } from '../../request.ts';
@@ -53,7 +53,11 @@ export class SkillEditor {
 	#folder = $state<string | null>(null);
 	/** Texts of other files that were typed and not saved. */
 	#others = $state.raw<readonly UnsavedText[]>([]);
-	readonly isDirty = $derived(this.file !== null && this.text !== asShown(this.file.text));
+	readonly isDirty = $derived(
+		this.file !== null &&
+			this.text !== asShown(this.file.text) &&
+			!(this.path === EVALS_FILE && addsOnlyBlanks(this.text, this.file.text))
+	);
 	/** Of all files. */
 	readonly unsaved = $derived.by((): UnsavedText[] => [
 		...(this.isDirty ? [{ path: this.path, text: this.text }] : []),
@@ -311,6 +315,33 @@ const EVALS = `{
 	]
 }
 `;
+
+/** What the form of the evals begins with, and nobody has filled in, is no change: a check, or a prompt with none of its own. */
+function addsOnlyBlanks(text: string, saved: string): boolean {
+	const [was, is] = [saved, text].map((each) => parseJson(each || '{}'));
+	const kept = JSON.stringify(withoutBlanks(is));
+	return kept !== JSON.stringify(is) && kept === JSON.stringify(withoutBlanks(was));
+}
+
+function withoutBlanks(content: unknown): unknown {
+	if (isObject(content)) {
+		const { evals, ...rest } = content;
+		const kept = asArray(withoutBlanks(evals ?? []));
+		return { ...rest, ...(kept.length > 0 && { evals: kept }) };
+	}
+	if (!Array.isArray(content)) return content;
+	return content.flatMap((each: unknown) => {
+		if (!isObject(each)) return [each];
+		const { expectations, ...rest } = each;
+		const checks = asArray(expectations).filter((check) => !isBlank(check));
+		const isBegun = Object.entries(rest).every(([key, value]) => key === 'id' || value === '');
+		if (isBegun && checks.every((check) => /^skill(?:Not)?Loaded: /.test(String(check)))) return [];
+		return [{ ...rest, ...(checks.length > 0 && { expectations: checks }) }];
+	});
+}
+
+const isBlank = (check: unknown): boolean =>
+	check === '' || (isObject(check) && Object.values(check).every((value) => value === ''));
 
 /** Those of a file that have a line; a problem that names no file is of the SKILL.md. */
 export function marksOf(problems: readonly SkillDiagnostic[], path: string): CodeMark[] {

@@ -306,6 +306,23 @@ describe('F16: the prompts of a skill, in a form', () => {
 		]);
 	});
 
+	test('an empty check or prompt is no change, until something is typed in it', async () => {
+		const before = [{ prompt: 'One', expectations: ['skillLoaded: demo'] }, { prompt: 'Two' }];
+		const { screen, saved, save } = await openForm(JSON.stringify({ evals: before }));
+		await screen.getByRole('button', { name: 'Add check to prompt 1' }).click();
+		await screen.getByRole('button', { name: 'Add check to prompt 2' }).click();
+		await screen.getByRole('button', { name: 'Add another' }).click();
+		await expect.element(screen.getByTestId('eval-expectation')).toHaveLength(2);
+		await expect.element(screen.getByTestId('eval-prompt')).toHaveLength(3);
+		await expect.element(save).toBeDisabled();
+		await expect.element(screen.getByTestId('prompts-dirty')).not.toBeInTheDocument();
+		expect(Object.keys(localStorage)).toEqual([]);
+		await screen.getByTestId('eval-expectation').nth(0).getByLabelText('Text').fill('42');
+		await expect.element(save).toBeEnabled();
+		await screen.getByRole('button', { name: 'Discard changes' }).click();
+		expect(saved()).toEqual({ evals: before });
+	});
+
 	test('that ask only whether the skill is loaded say so in skill-creator’s field', async () => {
 		const { screen, saved, save } = await openForm(
 			JSON.stringify([

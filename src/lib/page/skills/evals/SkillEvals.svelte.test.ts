@@ -301,6 +301,11 @@ describe('F16: the evals of a skill', () => {
 		});
 		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('The prompt is for you to judge');
 		await expect.element(screen.getByTestId('connect-judge')).toHaveAttribute('href', '/settings#account');
+		// A short answer has nothing to scroll.
+		const text = screen.getByTestId('eval-answer-text');
+		await expect.element(text).toBeVisible();
+		expect(text.element().scrollWidth).toBe(text.element().clientWidth);
+		expect(text.element().scrollHeight).toBe(text.element().clientHeight);
 	});
 
 	test('are those of the question that is asked: of the last run at first, then of the one that is chosen', async () => {

@@ -60,6 +60,30 @@ const known = sampleDetail({
 	files: [{ path: 'scripts/filter.py', bytes: USAGE.length, text: USAGE }]
 });
 
+test('F6: Enter runs a field of one line, Ctrl+Enter one of several', async () => {
+	const text = 'Run `scripts/say.sh YEAR`.';
+	const properties = { year: { type: 'string' }, list: { type: 'array' } };
+	const detail = sampleDetail({
+		...{ trust: 'trusted', scripts: [], tools: ['say'], inputSchemas: { say: { type: 'object', properties } } },
+		files: [{ path: 'SKILL.md', bytes: text.length, text }]
+	});
+	const { screen, runExecution } = await setup(detail);
+	await screen.getByLabelText('year').click();
+	await userEvent.keyboard('1994{Enter}');
+	await expect.poll(() => runExecution.mock.calls.length).toBe(1);
+	expect(runExecution).toHaveBeenLastCalledWith(expect.objectContaining({ input: { year: '1994' } }));
+	await userEvent.keyboard('{Shift>}{Enter}{/Shift}b');
+	await expect.element(screen.getByLabelText('year')).toHaveValue('1994\nb');
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByLabelText('year')).toHaveValue('1994\nb\n');
+	expect(runExecution).toHaveBeenCalledOnce();
+	await userEvent.keyboard('{Control>}{Enter}{/Control}');
+	await expect.poll(() => runExecution.mock.calls.length).toBe(2);
+	await screen.getByLabelText('list (JSON)').click();
+	await userEvent.keyboard('[[1]{Control>}{Enter}{/Control}');
+	await expect.poll(() => runExecution.mock.calls.length).toBe(3);
+});
+
 describe('F6: a form that is left and come back to', () => {
 	test('has what was filled in, and the last result; Clear begins anew', async () => {
 		const { screen, runExecution } = await setup();

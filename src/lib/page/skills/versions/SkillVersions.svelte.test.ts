@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
@@ -346,6 +347,26 @@ describe('F1: the edits of a skill', () => {
 		await expect.element(screen.getByTestId('skill-change')).toMatchTextContent(/new/);
 		await button.click();
 		await expect.element(screen.getByTestId('skill-change')).not.toBeInTheDocument();
+	});
+
+	test.each([390, 1280])('stay inside their cards at %i pixels, however long a changed line is', async (width) => {
+		await page.viewport(width, 800);
+		const { screen, client } = await rendered();
+		const line = `+ ${'word '.repeat(80)}`;
+		client.listEdits.mockResolvedValueOnce([
+			{ ...edit, id: 'e2' },
+			{ ...edit, line }
+		]);
+		await screen.rerender({ digest: 'now' });
+		await expect.element(screen.getByTestId('edit-line')).toBeVisible();
+		const { scrollWidth, clientWidth } = document.documentElement;
+		expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
+		for (const row of screen.getByTestId('skill-edit').elements()) {
+			expect(row.scrollWidth).toBeLessThanOrEqual(row.clientWidth);
+		}
+		for (const button of screen.getByRole('button', { name: /^Restore/ }).elements()) {
+			expect(button.getBoundingClientRect().right).toBeLessThan(width);
+		}
 	});
 
 	test('are the newest ten at first, then all; without any, a page may show nothing', async () => {
