@@ -6,7 +6,7 @@ import { quantile } from './columns.mjs';
 import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
 import { isAmount, labelOf, sortOf, WHO } from './names.mjs';
-import { monthText } from './values.mjs';
+import { monthText, parseNumber } from './values.mjs';
 import { hasBothSigns } from './wording.mjs';
 import { cell, groupReport, rowReport, share } from './report.mjs';
 
@@ -129,6 +129,11 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 
 	function shown(number) {
 		return columns[value].show(number);
+	}
+
+	function shownCell(text) {
+		const number = parseNumber(text, table.decimalComma);
+		return number ? shown(number) : cell(text);
 	}
 
 	function thingOf(index) {
@@ -262,7 +267,12 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 	/** Those with the highest or the lowest of a column: all that have it, or the first so many. */
 	function ofEnd(index, isHigh, word) {
 		const found = sortedRows(table, index, isHigh, top ?? MOST_ROWS);
-		const best = top ? found : found.filter(({ cells }) => cells[index] === found[0].cells[index]);
+		const same = found.filter(({ cells }) => cells[index] === found[0].cells[index]);
+		// Of several on the last day, the last in a file that goes on in time.
+		const isLastRow = wanted.isOfBalance && !columns[index].isNumber;
+		const isBackwards =
+			same.length < found.length && sortedRows(table, null, false, 1)[0].cells[index] === same[0].cells[index];
+		const best = top ? found : isLastRow ? [same.at(isBackwards ? 0 : -1)] : same;
 		const first = columns.findIndex(({ type }) => type === 'text');
 		const isNamed = named !== null || top || first < 0;
 		const few = named === index || best.length > MOST_NAMED ? '' : namesIn(best, isNamed ? named : first);
@@ -271,7 +281,9 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		const thing = thingOf(index);
 		const figure = own ?? shown(statOf(columns[index].numbers, word === 'highest' ? 'max' : 'min'));
 		const scope = scopeOf(conditions.filter((each) => each.index !== index || each.months));
-		const lead = top
+		const lead = isLastRow
+			? `The ${cell(columns[value].name)} on ${own} is **${shownCell(best[0].cells[value])}**.`
+			: top
 			? `${few ? 'The' : 'Here are the'} ${best.length} ${noun} with the ${word} ${thing}${scope}${few ? ` are ${few}` : ''}.`
 			: `The ${word} ${thing}${scope} is **${figure}**${names}.`;
 		return said([lead], rowReport(columns, best, best.length));

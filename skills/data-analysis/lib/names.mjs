@@ -123,6 +123,10 @@ export function stem(word) {
 		.replace(/([^s])s$/, '$1');
 }
 
+/** Of an order, and no part of a name: `Who joined first?` is of no First aid. */
+const ORDER =
+	/^(first|last|latest|newest|earliest|oldest|youngest|most|least|high|higher|highest|low|lower|lowest|best|worst|top|next|new|old)$/;
+
 /** Columns that are named, in the order of the sentence: by all words of the name, or nearly (`joined` by `join`, `revenue` by `revnue`). */
 export function namedColumns(said, columns) {
 	const tokens = [...said.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: text, index }) => ({ text, at: index }));
@@ -159,6 +163,7 @@ export function namedColumns(said, columns) {
 				({ text, at }) =>
 					text.length > 2 &&
 					!SMALL.has(text) &&
+					!ORDER.test(text) &&
 					!ROW_NOUNS.has(stem(text)) &&
 					parts.some((part) => stem(part) === stem(text)) &&
 					isOnly({ text }) &&

@@ -29,7 +29,7 @@ import {
 	readYears,
 	sentenceOf
 } from './sentence.mjs';
-import { hasBothSigns } from './wording.mjs';
+import { hasBothSigns, OF_BALANCE } from './wording.mjs';
 
 const MEASURES = [
 	[
@@ -79,6 +79,7 @@ const DIRECTION =
 const OF_FUTURE = /\b(will|shall|going to|tomorrow|next (day|week|month|quarter|year)|in future|forecast|predict)\b/;
 const MORE = /\b(more|higher|bigger|larger|greater)\b/;
 const LESS = /\b(less|fewer|lower|smaller|cheaper)\b/;
+const BY_NAME = /\balphabetically\b/;
 const LISTED = /\b(list|show)\b/;
 const SHARE = /\b(share|percent|percentage|proportion)\b|%/;
 /** A question for yes or no. */
@@ -236,10 +237,14 @@ function readLine(line, table, columns) {
 		pair: pairIn(compared),
 		isThan: /\bthan (?![$€£¥]?\d)/.test(said),
 		isLess: LESS.test(said),
-		shown: figure.isOfBalance ? namedNumber : rows.shown,
+		// When it was so is told with a balance.
+		shown: figure.isOfBalance ? (/low|high/.test(end) ? date : namedNumber) : rows.shown,
+		isOfBalance: figure.isOfBalance && end === 'late',
 		isOfWhen: date !== undefined && /\b(when|days?|dates?)\b/.test(said),
 		isOfWho: /\b(who|whom|whose|names?)\b/.test(said),
 		noun: isDaily && /\bdays\b/.test(said) ? 'days' : nounOf(sentence, parts.named, columns[parts.label]),
+		/** How groups are ordered, where that is said. */
+		order: by.length === 0 ? undefined : BY_NAME.test(said) ? 'name' : direction || rows.top ? 'size' : undefined,
 		sortBy: isSorted ? (sortedBy ?? value ?? (/new|late|earl/.test(direction) ? date : (age ?? amount))) : undefined,
 		isDescending:
 			/^(oldest|highest|biggest|largest|newest|latest|longest|most|best)/.test(direction ?? '') ||
@@ -265,6 +270,12 @@ function partsOf(said, columns) {
 	const named = namedColumns(said, columns);
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
 	const levels = numbers.filter((index) => sortOf(columns[index].name) === 'level');
+	const ofNumbers = named.filter(
+		({ index, at, text }) =>
+			columns[index].isNumber && sortOf(columns[index].name) !== 'id' && !A_VALUE.test(said.slice(at + text.length))
+	);
+	// `revenue by region, units instead of revenue`
+	const isInstead = ({ at, text }) => said.startsWith(' instead', at + text.length);
 	const dates = columns.flatMap(({ type }, index) => (type === 'date' ? [index] : []));
 	const age = numbers.find((index) => /age$/i.test(columns[index].name));
 	const birth = dates.find((index) => BIRTH.test(columns[index].name));
@@ -274,10 +285,7 @@ function partsOf(said, columns) {
 		(isOfBirth ? birth : (dates.find((index) => index !== birth) ?? birth));
 	return {
 		named,
-		namedNumber: named.find(
-			({ index, at, text }) =>
-				columns[index].isNumber && sortOf(columns[index].name) !== 'id' && !A_VALUE.test(said.slice(at + text.length))
-		)?.index,
+		namedNumber: (ofNumbers.find(isInstead) ?? ofNumbers[0])?.index,
 		numbers,
 		levels,
 		age,
@@ -412,11 +420,11 @@ function readFigure(sentence, columns, parts, rows) {
 	// A balance is the last one, and no average.
 	const isOfBalance =
 		namedNumber !== undefined &&
-		/balance/i.test(columns[namedNumber].name) &&
+		OF_BALANCE.test(columns[namedNumber].name) &&
 		!measured &&
 		date !== undefined &&
 		by.length === 0 &&
-		conditions.length === 0;
+		conditions.every(({ index }) => index === date);
 	const isSomeLevel =
 		meant !== 'count' &&
 		amount === null &&
@@ -432,13 +440,13 @@ function readFigure(sentence, columns, parts, rows) {
 		/\bwhen\b/.test(said) && conditions.length === 0 && by.length === 0 && named.some(({ index }) => index === date);
 	const isFlipped = /low|high/.test(dated) && GOING_OUT.test(said) && hasBothSigns(columns[ofNumber ?? amount]);
 	const end =
-		(isOfBalance ? 'late' : undefined) ??
 		ageEnd ??
 		bornEnd ??
 		(parts.isOfBirth && AGES.low.test(said) ? 'late' : undefined) ??
 		(isFlipped
 			? { low: 'high', high: 'low' }[dated]
-			: (dated ?? (isOfLast && /\b(last|latest)\b/.test(said) ? 'late' : undefined)));
+			: (dated ??
+				(isOfBalance || (isOfLast && /\b(last|latest)\b/.test(said)) ? 'late' : undefined)));
 	const isUnique = (index) => columns[index].counts.size === columns[index].filled;
 	const kinds = kindsOf(columns);
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
@@ -490,12 +498,14 @@ function readFigure(sentence, columns, parts, rows) {
 }
 
 /** Takes words that have done their work, or say nothing beside what was read. */
-function takeMeant(sentence, columns, { named }, { compared }, { flow, isCoin, hasSigns }, isSorted) {
+function takeMeant(sentence, columns, { named, namedNumber }, { compared, by }, { flow, isCoin, hasSigns }, isSorted) {
 	const { said } = sentence;
 	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
 	sentence.takeAll(new RegExp(COMING_IN, 'g'), () => flow === 'in');
 	sentence.takeAll(new RegExp(GOING_OUT, 'g'), () => flow === 'out');
 	sentence.takeAll(/\b(used?|read|see|watch)\b/g, () => /\b(used?|read|see|watch) .{0,20}most\b/.test(said));
+	sentence.takeAll(BY_NAME, () => by.length > 0);
+	sentence.takeAll(/\binstead\b/g, () => namedNumber !== undefined);
 	sentence.takeAll(/\bsingle\b/g, () => /\b(\p{L}+est|expensive|any|every|one|a) single\b/u.test(said));
 	sentence.takeAll(/\bdifference\b/g, () => pairIn(compared) !== undefined);
 	for (const { index, at, text } of named)

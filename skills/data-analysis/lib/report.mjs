@@ -32,9 +32,10 @@ function shortened(text, most) {
 /** A table by group for each number column of `values` (indexes), `first` leading; when there are several, a table of all sums before. */
 export function groupReport({ groups, columns, rows: total }, values, first, measure) {
 	const { title } = groups;
+	const { most } = groups.arranged;
 	if (values.length === 0) {
 		const rows = groups.ordered(null).map(({ label, rows }) => [label, rows, share(decimal(rows), decimal(total))]);
-		return section(`Rows by ${cell(title)}`, [title, 'rows', 'share'], rows, [total, '100 %']);
+		return section(`Rows by ${cell(title)}`, [title, 'rows', 'share'], rows, [total, '100 %'], most);
 	}
 	const parts = [];
 	/** One row a group: count, mean, minimum and maximum would only repeat its number. */
@@ -49,7 +50,7 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 		});
 		const headers = [title, 'rows', ...values.map((value) => columns[value].name)];
 		const all = [total, ...values.map((value) => columns[value].show(columns[value].numbers.sum))];
-		parts.push(section(`Sums by ${cell(title)}`, headers, rows, all));
+		parts.push(section(`Sums by ${cell(title)}`, headers, rows, all, most));
 	}
 	for (const value of [first, ...values.filter((index) => index !== first)]) {
 		const { name, numbers } = columns[value];
@@ -72,7 +73,7 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 			headers.push('share of sum');
 			all.push('100 %');
 		}
-		parts.push(section(`${capitalized(cell(name))} by ${cell(title)}`, headers, rows, all));
+		parts.push(section(`${capitalized(cell(name))} by ${cell(title)}`, headers, rows, all, most));
 	}
 	return parts.join('\n\n');
 }
@@ -92,15 +93,17 @@ export function rowReport(columns, rows, total) {
 	return total > rows.length ? `${table}\n\n${total - rows.length} more rows are not shown.` : table;
 }
 
-function section(heading, headers, rows, total) {
-	const shown = [...rows.slice(0, MOST_ROWS), ['**All**', ...total]];
+function section(heading, headers, rows, total, most = MOST_ROWS) {
+	const shown = [...rows.slice(0, most), ['**All**', ...total]];
 	const table = markdownTable(
 		headers,
 		shown,
 		headers.map((_, index) => index > 0)
 	);
-	const leftOut = rows.length - MOST_ROWS;
-	const rest = leftOut > 0 ? `\n\n${leftOut} more groups are not shown; **All** includes them.` : '';
+	const leftOut = rows.length - most;
+	const rest =
+		leftOut > 0
+			? `\n\n${leftOut} more ${leftOut === 1 ? 'group is' : 'groups are'} not shown; **All** includes ${leftOut === 1 ? 'it' : 'them'}.` : '';
 	return `## ${heading}\n\n${table}${rest}`;
 }
 

@@ -219,6 +219,7 @@ function report(options) {
 		for (const [index, column] of analysis.columns.entries()) column.showLike(all.columns[index]);
 	notes.push(...analysis.notes);
 	const { columns, groups, rows } = analysis;
+	if (groups) groups.arranged = { by: wanted.order, isLowestFirst: wanted.end === 'low', most: wanted.top };
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !wanted.by.includes(index) ? [index] : []));
 	const chartPath = checkedChartPath(options, table, wanted, likelyValue(columns, numbers));
 	const named = wanted.value;
