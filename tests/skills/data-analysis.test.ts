@@ -1032,7 +1032,7 @@ describe('data-analysis: rows that have something', () => {
 		[
 			'Date,Amount,Balance EUR\n2026-09-01,5,105\n2026-09-02,-10,95\n',
 			'What is my balance?',
-			'The latest Date is **2026-09-02**: 95.'
+			'The Balance EUR on 2026-09-02 is **95**.'
 		],
 		[LOG, 'hottest day', 'The highest temp_c is **28.5**: 2026-07-02.'],
 		[LOG, 'which station is warmer?', '**Hill** has the highest average temp_c (23.25)'],
@@ -1086,5 +1086,75 @@ describe('data-analysis: rows that have something', () => {
 	it('says what a word can be that several cells have', async () => {
 		const { stdout } = await analyze(`${SHOP}2024-04-03,Cheese scones,2,3.10,cash\n`, '--question', 'How many scones?');
 		expect(stdout).toContain("data.csv can't answer that: “scones” can be Oat scones or Cheese scones. Say which.");
+	});
+});
+
+const SALES_BY_REGION = 'region,units,revenue\nNorth,5,10.50\nSouth,4,90.00\nWest,6,40.00\n';
+
+describe('data-analysis: a bank account and a list of volunteers', () => {
+	const BANK = [
+		'Date,Payee,Category,Amount,Balance',
+		'2026-01-02,Opening salary Harbor Ltd,Income,2450.00,3112.45',
+		'2026-01-03,Rent January,Housing,-890.00,2222.45',
+		'2026-01-28,Cafe Luna,Eating out,-12.40,2210.05',
+		'2026-02-01,Salary Harbor Ltd,Income,2450.00,4660.05',
+		'2026-02-02,Rent February,Housing,-890.00,3770.05',
+		'2026-02-19,Refund shoes,Shopping,59.99,3830.04',
+		'2026-02-19,Bookshop,Shopping,-27.49,3802.55',
+		'2026-03-02,Rent March,Housing,-905.00,2897.55',
+		''
+	].join('\n');
+	const HELPERS = [
+		'Name,Town,Age,Hours per month,Driving licence,First aid,Joined',
+		'Amira Costa,Leeds,34,12,yes,no,2023-05-14',
+		'Ben Okafor,York,52,8,yes,yes,2019-09-02',
+		'Chloe Martin,Leeds,27,20,no,yes,2024-01-20',
+		'Elsa Nyberg,York,63,15,no,no,2018-03-30',
+		''
+	].join('\n');
+
+	it.each([
+		[BANK, 'What was my highest balance?', 'The highest Balance is **4,660.05**: 2026-02-01.'],
+		[BANK, 'When was my balance highest?', 'The highest Balance is **4,660.05**: 2026-02-01.'],
+		[BANK, 'What was my minimum balance?', 'The lowest Balance is **2,210.05**: 2026-01-28.'],
+		[BANK, 'What is my balance at the end?', 'The Balance on 2026-03-02 is **2,897.55**.'],
+		[BANK, 'What was my balance at the end of February?', 'The Balance on 2026-02-19 is **3,802.55**.'],
+		[BANK, 'How much is left after January?', 'The Balance on 2026-01-28 is **2,210.05**.'],
+		[HELPERS, 'Who joined first?', 'The earliest Joined is **2018-03-30**: Elsa Nyberg.'],
+		[HELPERS, 'Chart hours by town, lowest first', '**York** has the lowest total Hours per month (23), **Leeds** the'],
+		[HELPERS, 'Who are the two youngest?', 'The 2 rows with the lowest Age are Chloe Martin and Amira Costa.'],
+		[
+			HELPERS,
+			'Which two towns have the most hours?',
+			'The 2 with the highest total Hours per month are **Leeds** (32)'
+		],
+		[
+			HELPERS,
+			'How many have a licence and no first aid?\nWhat percentage is that?',
+			/^\*\*25 %\*\* of [^\n]*\(1 of 4\)\.$/m
+		],
+		[HELPERS, 'How many are in York?\nWhat share is that?\nWho there has a licence?', '“yes”: Ben Okafor.'],
+		[HELPERS, 'Who in York can drive?\nHow many of them are under 60?', 'I find nothing for “drive”']
+	])('answers what a stranger asked: %#', async (text, question, expected) => {
+		const { stdout } = await analyze(text, '--question', question);
+		expect(stdout).toMatch(expected);
+	});
+
+	it('keeps the order and the number of groups that was asked for, in the table and in the chart', async () => {
+		const groups = async (question: string) => {
+			const { stdout, cwd } = await analyze(SALES_BY_REGION, '--question', question);
+			const [, chart = ''] = /Chart: (\S+\.svg)/.exec(stdout) ?? [];
+			const names = (text: string) =>
+				[...text.matchAll(/(?<=\| |>)(South|North|West)(?= \||<)/g)].map(([name]) => name);
+			const drawn = names(await readFile(join(cwd, chart), 'utf8'));
+			expect(drawn).toEqual(names(stdout));
+			return drawn;
+		};
+		expect(await groups('Chart revenue by region')).toEqual(['South', 'West', 'North']);
+		expect(await groups('Chart revenue by region, lowest first')).toEqual(['North', 'West', 'South']);
+		expect(await groups('Chart revenue by region, sorted by name')).toEqual(['North', 'South', 'West']);
+		expect(await groups('Chart revenue by region, top 2 regions only')).toEqual(['South', 'West']);
+		expect(await groups('Chart revenue by region\nonly the top 2')).toEqual(['South', 'West']);
+		expect(await groups('Chart revenue by region, units instead of revenue')).toEqual(['West', 'North', 'South']);
 	});
 });

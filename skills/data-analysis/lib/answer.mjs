@@ -194,7 +194,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 
 	/** A percentage of rows is often meant of the money in them: both are told. */
 	function shareOfSum() {
-		if (value === null || !isAmount(columns[value].name)) return '';
+		if (wanted.isShareOfRows || value === null || !isAmount(columns[value].name)) return '';
 		const [part, sum] = [columns[value], (all ?? analysis).columns[value]].map(({ numbers }) => numbers);
 		if (part.count === 0 || compare(sum.min, ZERO) < 0 || compare(sum.sum, ZERO) === 0) return '';
 		return `Of the ${nameOf('sum')} it is **${share(part.sum, sum.sum)}** (${shown(part.sum)} of ${shown(sum.sum)}).`;
@@ -284,8 +284,8 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		const lead = isLastRow
 			? `The ${cell(columns[value].name)} on ${own} is **${shownCell(best[0].cells[value])}**.`
 			: top
-			? `${few ? 'The' : 'Here are the'} ${best.length} ${noun} with the ${word} ${thing}${scope}${few ? ` are ${few}` : ''}.`
-			: `The ${word} ${thing}${scope} is **${figure}**${names}.`;
+				? `${few ? 'The' : 'Here are the'} ${best.length} ${noun} with the ${word} ${thing}${scope}${few ? ` are ${few}` : ''}.`
+				: `The ${word} ${thing}${scope} is **${figure}**${names}.`;
 		return said([lead], rowReport(columns, best, best.length));
 	}
 

@@ -93,6 +93,9 @@ const OF_ONE = /\b(ever|any\w*|some\w*|one|single|once)\b/;
 /** Nothing by themselves, unless a cell is called so. */
 const EMPTY = /\b(any(thing|where)|something|among)\b/g;
 export const SUM_OF_PRICES = 'the sum of prices';
+/** Speaks of the rows that were found before. */
+const OF_THOSE =
+	/\b(of|among) (them|those|these|that|it)\b|\b(they|them|their|those)\b|\b(who|which|how many) there\b/i;
 /** Goes on with what was asked before. */
 const FOLLOWING = /^ (and|what about|how about|only|just) /;
 /**
@@ -107,8 +110,10 @@ export function readQuestion(text, table, columns) {
 		.map((line) => line.trim())
 		.filter(Boolean);
 	const [last, ...earlier] = lines.map((line) => readLine(line, table, columns)).toReversed();
-	// What was refused is gone on with by nothing.
-	const read = [...earlier.toReversed().filter(({ unknown }) => unknown.length === 0), last].reduce(goOn);
+	// What was refused is gone on with by nothing, and of those that weren't found nothing is told.
+	const lacking = OF_THOSE.test(lines.at(-1)) ? (earlier[0]?.unknown ?? []) : [];
+	const found = [...earlier.toReversed().filter(({ unknown }) => unknown.length === 0), last].reduce(goOn);
+	const read = lacking.length > 0 ? { ...found, unknown: [...new Set([...lacking, ...found.unknown])] } : found;
 	// Who names some rows and no number wants to see them.
 	const isOfNumber =
 		read.measure ||
@@ -153,6 +158,9 @@ function goOn(before, next) {
 		period: next.by.length > 0 || isAnew ? next.period : before.period,
 		// Yes or no only what asks for it, or goes on with such.
 		isYesNo: next.isYesNo || (before.isYesNo && next.isFollowing),
+		isShare: next.isShare || (before.isShare && next.isFollowing),
+		/** `What percentage is that?` of a number of rows is of no sum. */
+		isShareOfRows: next.isShare && before.measure === 'count',
 		isOfAll: next.isOfAll || (before.isOfAll && next.isFollowing),
 		limit: next.limit ?? (next.isFollowing ? before.limit : undefined),
 		shown: next.shown ?? (next.isFollowing ? before.shown : undefined),
@@ -445,8 +453,7 @@ function readFigure(sentence, columns, parts, rows) {
 		(parts.isOfBirth && AGES.low.test(said) ? 'late' : undefined) ??
 		(isFlipped
 			? { low: 'high', high: 'low' }[dated]
-			: (dated ??
-				(isOfBalance || (isOfLast && /\b(last|latest)\b/.test(said)) ? 'late' : undefined)));
+			: (dated ?? (isOfBalance || (isOfLast && /\b(last|latest)\b/.test(said)) ? 'late' : undefined)));
 	const isUnique = (index) => columns[index].counts.size === columns[index].filled;
 	const kinds = kindsOf(columns);
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);

@@ -103,7 +103,8 @@ function section(heading, headers, rows, total, most = MOST_ROWS) {
 	const leftOut = rows.length - most;
 	const rest =
 		leftOut > 0
-			? `\n\n${leftOut} more ${leftOut === 1 ? 'group is' : 'groups are'} not shown; **All** includes ${leftOut === 1 ? 'it' : 'them'}.` : '';
+			? `\n\n${leftOut} more ${leftOut === 1 ? 'group is' : 'groups are'} not shown; **All** includes ${leftOut === 1 ? 'it' : 'them'}.`
+			: '';
 	return `## ${heading}\n\n${table}${rest}`;
 }
 

@@ -41,7 +41,7 @@ const LIMITS = [
 ];
 const NUMBER_WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const ENDS =
-	'first|last|latest|newest|oldest|earliest|recent|biggest|largest|highest|lowest|cheapest|smallest|best|worst|most expensive';
+	'first|last|latest|newest|oldest|youngest|eldest|earliest|recent|biggest|largest|highest|lowest|cheapest|smallest|best|worst|most expensive';
 const MOST_CELL_WORDS = 6;
 
 /** A line in small letters, without marks: `said` as a whole, and what is `left` of it, from which the readers below take what they understand, so that it means nothing else. */
@@ -165,11 +165,14 @@ function unitOf(name) {
 	return parts.length > 1 ? parts.at(-1) : undefined;
 }
 
-/** The 3 of `top 3` and `the 3 biggest`. */
+/** The 3 of `top 3`, `the 3 biggest` and `which 3 months have the highest sales`. */
 export function readTop(sentence) {
-	const found = new RegExp(`\\b(?:top|${ENDS}) (\\d{1,2})\\b|\\b(\\d{1,2}) (?:${ENDS})\\b`).exec(sentence.left);
+	const found = new RegExp(
+		`\\b(?:top|${ENDS}) (\\d{1,2})\\b|\\b(\\d{1,2}) (?:${ENDS})\\b|\\bwhich (\\d{1,2}) \\p{L}.*\\b(?:most|least|fewest|${ENDS})\\b`,
+		'u'
+	).exec(sentence.left);
 	if (!found) return undefined;
-	const digits = found[1] ?? found[2];
+	const digits = found.slice(1).find(Boolean);
 	sentence.take(found.index + found[0].indexOf(digits), digits.length);
 	return Number(digits);
 }

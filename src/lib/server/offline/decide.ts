@@ -88,9 +88,17 @@ const HELP =
 const OF_FILE = /\b(with|about) (this|that|these|it)\W*$/i;
 /** Asks for advice, not for work. */
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
+/** Words for a figure, and those of a question that names no thing, column or cell. */
+const OF_FIGURE =
+	'many|much|total|sum|average|mean|median|percentage|percent|share|proportion|most|least|first|last|best|worst|expensive|\\w{3,}est';
+const OF_ANY =
+	'how|what|which|who|is|are|was|were|do|does|did|has|have|that|this|it|they|those|these|there|the|of|in|up|to|as|an?|so|all|together|altogether|makes?|made|come|came|adds?|costs?|ones?|top';
 /** Goes on with what was asked before. */
 const FOLLOWING = new RegExp(
 	[
+		// It names nothing of its own: `How many are there?`, `What percentage is that?`, `the total?`
+		String.raw`^(?=.*\b(?:${OF_FIGURE})\b)\W*(?:(?:${OF_ANY}|${OF_FIGURE})\b ?)+\W*$`,
+		String.raw`\b(who|which|how many) (ones? )?there\b`,
 		String.raw`^\W*(and|now|also|then|again|same|instead|what about|how about|but|only|just|their|his|her|its|(make|do|sort|order|show|draw) (it|that|this|them|those|these|the same)|as an?|per|by)\b`,
 		String.raw`^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$`,
 		String.raw`^\W*(in|at|on|for|from|since|with|without) .{1,60} only\W*$`,

@@ -672,12 +672,27 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect((await talk({ skills: BUNDLED }, file, 'Hi!')).calls).toHaveLength(1);
 	});
 
-	test.each(['their names?', 'Which ones?', 'which are they'])(
-		'F9: what is asked about those that were found goes on with the question: %s',
+	test.each([
+		'their names?',
+		'Which ones?',
+		'which are they',
+		'How many are there?',
+		'What percentage is that?',
+		'How much was that in total?',
+		'the total?',
+		'Who there has a licence?'
+	])('F9: what is asked about those that were found goes on with the question: %s', async (text) => {
+		const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
+		const { calls } = await talk({ skills: BUNDLED }, file, text);
+		expect([calls.at(-1)].flat().at(-1)).toBe(`How many are from Leeds?\n${text}`);
+	});
+
+	test.each(['How many members are there?', 'What is this?'])(
+		'F9: … but no question of its own does: %s',
 		async (text) => {
 			const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
 			const { calls } = await talk({ skills: BUNDLED }, file, text);
-			expect([calls.at(-1)].flat().at(-1)).toBe(`How many are from Leeds?\n${text}`);
+			expect([calls.at(-1)].flat().at(-1)).not.toContain('\n');
 		}
 	);
 
