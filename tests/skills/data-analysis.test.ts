@@ -1140,12 +1140,30 @@ describe('data-analysis: a bank account and a list of volunteers', () => {
 		expect(stdout).toMatch(expected);
 	});
 
+	it.each([
+		['Which file mentions York?', /^- \*\*helpers\.csv\*\* has “York” in Town \(2 rows\)\.$/m],
+		['Which of my files has Bookshop?', '- **bank.csv** has “Bookshop” in Payee (1 row).'],
+		['Which file has a column called Balance?', '- **bank.csv** has a column Balance.'],
+		['Which file has Tom?', "bank.csv and helpers.csv can't answer that: I find nothing for “tom” in them."],
+		[
+			'When is the plant sale?',
+			"bank.csv and helpers.csv can't answer that: I find nothing for “plant”, “sale” in them."
+		],
+		['Who lives in York and can drive?', "helpers.csv can't answer that: I find nothing for “drive” in it."],
+		['How many members are there?', 'There are **4** members.'],
+		['Is Ben Okafor first aid trained?', 'Yes: First aid is “yes” for **Ben Okafor**.']
+	])('of two files the one is asked that can answer: %s', async (question, expected) => {
+		const cwd = await withFile('bank.csv', BANK);
+		await writeFile(join(cwd, 'helpers.csv'), HELPERS);
+		const { stdout } = await runSkill(SCRIPT, ['bank.csv', 'helpers.csv', '--question', question], { cwd });
+		expect(stdout).toMatch(expected);
+	});
+
 	it('keeps the order and the number of groups that was asked for, in the table and in the chart', async () => {
 		const groups = async (question: string) => {
 			const { stdout, cwd } = await analyze(SALES_BY_REGION, '--question', question);
 			const [, chart = ''] = /Chart: (\S+\.svg)/.exec(stdout) ?? [];
-			const names = (text: string) =>
-				[...text.matchAll(/(?<=\| |>)(South|North|West)(?= \||<)/g)].map(([name]) => name);
+			const names = (text: string) => [...new Set(text.match(/(?<=\| |>)(South|North|West)(?= \||<)/g))];
 			const drawn = names(await readFile(join(cwd, chart), 'utf8'));
 			expect(drawn).toEqual(names(stdout));
 			return drawn;

@@ -251,6 +251,7 @@ export function readCells(sentence, columns, named) {
 				sign,
 				cells: [cell],
 				ends: [at + text.length],
+				isPart: keyOf(text) !== keyOf(cell),
 				text: conditionText(columns[index].name, sign, cell)
 			});
 		sentence.take(at, text.length);
@@ -320,7 +321,9 @@ export function readColumns(sentence, columns, named, conditions) {
 		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortedBy = index;
 		else if (type === 'yes/no' && !isBy) {
 			const [answer = '', told] =
-				/^ (?:is |are )?(yes|no|true|false)\b/.exec(sentence.said.slice(at + text.length)) ?? [];
+				/^ (?:(?:is |are )?(yes|no|true|false)|trained|training|qualified|certified)\b/.exec(
+					sentence.said.slice(at + text.length)
+				) ?? [];
 			sentence.take(at + text.length, answer.length);
 			const isNo = told ? /no|false/.test(told) : sentence.isDenied(at, [NOT, TO_DO]) || isUn;
 			const cell = [...counts.keys()].find((each) => /^(no|false)$/i.test(each) === isNo) ?? (isNo ? 'no' : 'yes');

@@ -10,7 +10,19 @@ import { chartOf } from '../lib/chart.mjs';
 import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnIndex, likelyValue, nounsOf, PLACE, simplify, sortOf, stem } from '../lib/names.mjs';
+import {
+	columnIndex,
+	labelOf,
+	likelyValue,
+	nounsOf,
+	PEOPLE,
+	PLACE,
+	ROW_NOUNS,
+	simplify,
+	sortOf,
+	stem,
+	WHO
+} from '../lib/names.mjs';
 import { readQuestion, SUM_OF_PRICES } from '../lib/question.mjs';
 import { columnReport, kindsOf, numberReport, offered, questionsOf } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
@@ -42,7 +54,12 @@ const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
 const LONGEST_QUESTION = 5_000;
 /** Speaks of the files, and says nothing else of them but what they are and how long. */
 const OF_FILES =
-	/\b((which|what|each|every) (csv )?(file|table|sheet|spreadsheet)|(csv )?(files|tables|sheets|spreadsheets))\b/;
+	/\b((which|what|each|every) (of (my|the|these|those) )?(csv )?(file|table|sheet|spreadsheet)|(csv )?(files|tables|sheets|spreadsheets))\b/;
+/** A row of any file. */
+const OF_ANY_ROW = /^(row|record|entry|item|person|people|measurement)$/;
+/** What a file is looked for by. */
+const OF_WORDS =
+	/\bfiles?\b.*?\b(?:mentions?|has|have|contains?|says|say(?: something)? about|is|are|talks? about|about|names?|with)\b (?:(?:something|anything) )?(?:about )?(?:the |an? )?(?:column (?:called |named )?)?(.+?)(?: in (?:it|them))?\W*$/;
 const ABOUT_FILES =
 	/\b(what|which|is|are|in|of|about|the|these|those|this|my|our|your|both|all|two|three|four|five|\d|one|each|every|and|do|does|have|has|how|many|there|it|them|me|up|for|can|could|you|please|give|a|an|short|quick|show|tell|say|says|contain|sum|summar\p{L}+|describe|explain|overview|compare|number|row|rows|column|columns|more|most|bigger|biggest|larger|largest|longer|longest|fewer|fewest|less|least|smaller|smallest|shorter|shortest|than|other|or)\b/gu;
 const MORE_OR_LESS =
@@ -62,7 +79,10 @@ function main(args) {
 		if (size?.isFile()) console.log(`Reading ${options.files[at]} (${bytesText(size.size)}) …`);
 	console.log();
 	if (isOfFiles(options)) return describe(options);
-	const meant = options.files.length === 1 ? options.files : filesMeant(options);
+	const places = placesOf(options);
+	if (places.length > 0) return console.log(places.map((each) => `- ${each}`).join('\n'));
+	const { meant, unknown } = options.files.length === 1 ? { meant: options.files } : filesMeant(options);
+	if (unknown) return lack(options, meant, unknown);
 	if (meant.length === 0) return divide(options);
 	if (options.question?.trim() && meant.length > 1) return offer(meant, options.question);
 	for (const file of meant) report({ ...options, file });
@@ -98,6 +118,27 @@ function describe(options) {
 	console.log(`${lines.join('\n')}\n\n${offered(read.map(({ file }) => `summary of ${file}`))}`);
 }
 
+/** `Which of my files mentions York?`: the cells and the columns of each that have these words. */
+function placesOf(options) {
+	const last = lastLine(options.question ?? '').toLowerCase();
+	const [, said = ''] = (OF_FILES.test(last) && OF_WORDS.exec(last)) || [];
+	const wanted = said.match(/[\p{L}\p{N}]+/gu) ?? [];
+	const isIn = (text) => {
+		const own = (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map(stem);
+		return wanted.length > 0 && wanted.every((word) => own.includes(stem(word)));
+	};
+	return options.files.flatMap((file) => {
+		const table = openTable(file, options);
+		return analyze(table, []).columns.flatMap(({ name, counts }) => {
+			const cells = [...counts.keys()].filter(isIn);
+			const rows = cells.reduce((sum, text) => sum + counts.get(text), 0);
+			if (rows === 0) return isIn(name) ? [`**${table.name}** has a column ${name}.`] : [];
+			const texts = cells.slice(0, MOST_NAMED).map((text) => `“${text}”`);
+			return [`**${table.name}** has ${AND.format(texts)} in ${name} (${countOf(rows, 'row')}).`];
+		});
+	});
+}
+
 /** `sales.csv: 3 rows; 2 columns (Date, Amount); Date from … to ….` */
 function lineOf(table, { columns: all, rows }) {
 	const columns = table.productNote ? all.slice(0, -1) : all;
@@ -112,15 +153,28 @@ function lineOf(table, { columns: all, rows }) {
 
 /** What no file has by itself, all of them together have: that can't be read. */
 function divide(options) {
-	const list = options.files.flatMap((file) => {
-		const table = openTable(file, options);
-		const { columns } = analyze(table, []);
-		const [first] = questionsOf(columns, likelyOf(columns), table.dates);
-		return first ? [`${first.replace(/\?$/, '')} in ${file}?`] : [];
-	});
+	const list = options.files.flatMap((file) => firstQuestion(file, options));
 	console.log(
 		`One question can look at one file at a time, and this is of ${AND.format(options.files)}.\n\n${offered(list)}`
 	);
+}
+
+/** None of these files has the words. */
+function lack(options, files, words) {
+	const [file] = files;
+	if (files.length === 1) return report({ ...options, file });
+	const marked = words.slice(0, 3).map((word) => `“${word}”`);
+	const list = files.flatMap((each) => firstQuestion(each, options));
+	console.log(
+		`${AND.format(files)} can't answer that: I find nothing for ${marked.join(', ')} in them.\n\n${offered(list)}`
+	);
+}
+
+function firstQuestion(file, options) {
+	const table = openTable(file, options);
+	const { columns } = analyze(table, []);
+	const [first] = questionsOf(columns, likelyOf(columns), table.dates);
+	return first ? [`${first.replace(/\?$/, '')} in ${file}?`] : [];
 }
 
 function lastLine(question) {
@@ -141,7 +195,7 @@ function filesMeant(options) {
 		const table = openTable(file, options);
 		if (!isAsked) return hasColumns(options, table) ? [{ file, points: 0 }] : [];
 		const { columns } = analyze(table, []);
-		const { unknown, conditions, by, value, measure } = readQuestion(options.question, table, columns);
+		const { unknown, conditions, by, value, measure, flow } = readQuestion(options.question, table, columns);
 		const likely = likelyOf(columns);
 		const isOfNumber = value !== null || (/sum|mean|median/.test(measure) && likely !== null);
 		// A fee is money, too, but no revenue.
@@ -151,37 +205,62 @@ function filesMeant(options) {
 			(table.productNote || columns.some(({ name }) => TAKINGS.test(name) || sortOf(name) === 'pieces'));
 		// `people over 50` is of ages, and only perhaps of money.
 		const sure = conditions.filter(({ isNamed }) => isNamed).length;
-		const points = conditions.length + sure + by.length + Number(isOfNumber) + Number(Boolean(isOfSales));
-		return [
-			{ file, points: unknown.length > 0 ? -unknown.length : points, unknown, nouns: nounsOf(file), table, columns }
-		];
+		// `York` is more of a town than of `Train ticket York`.
+		const parts = conditions.filter(({ isPart }) => isPart).length / 2;
+		const known =
+			conditions.length +
+			sure -
+			parts +
+			by.length +
+			Number(isOfNumber) +
+			Number(Boolean(isOfSales)) +
+			Number(Boolean(flow));
+		const points = unknown.length > 0 ? known / 100 - unknown.length : known;
+		return [{ file, points, unknown, nouns: nounsOf(file), table, columns }];
 	});
 	const most = Math.max(...known.map(({ points }) => points));
 	const found = known.filter(({ points }) => points === most);
 	const best = found.map(({ file }) => file);
-	if (!isAsked) return best.length === 0 ? [options.files[0]] : best;
+	if (!isAsked) return { meant: best.length === 0 ? [options.files[0]] : best };
 	// `Did any member buy bread?` of members.csv and bakery.csv
 	const words = (
 		lastLine(options.question)
 			.toLowerCase()
 			.match(/\p{L}+/gu) ?? []
 	).map(stem);
-	const isOfOther = ({ table, columns, nouns }) => {
-		const own = new Set(
-			[...table.columns, ...columns.flatMap(({ type, counts }) => (type === 'text' ? [...counts.keys()] : []))]
-				.flatMap((text) => text.toLowerCase().split(/[^\p{L}]+/u))
-				.map(stem)
+	const isOfOther = (one) =>
+		known.some(({ nouns }) =>
+			nouns.some((noun) => words.includes(noun) && !one.nouns.includes(noun) && !isThingOf(noun, one))
 		);
-		return known.some((each) =>
-			each.nouns.some((noun) => words.includes(noun) && !nouns.includes(noun) && !own.has(noun))
-		);
-	};
+	const things = words.filter((word) => ROW_NOUNS.has(word) && !OF_ANY_ROW.test(word));
+	const own = found.filter((each) => things.some((word) => isThingOf(word, each)));
+	// `When is the plant sale?`, where no file has either
+	if (most === 0 && things.length > 0 && own.length === 0) return { meant: best, unknown: things };
+	if (most === 0 && own.length > 0) return { meant: own.map(({ file }) => file) };
 	if (most < 0) {
-		const isInNone = known[0].unknown.some((word) => known.every(({ unknown }) => unknown.includes(word)));
-		// What no file has is told of one.
-		return isInNone && !OF_FILES.test(options.question) ? [best[0]] : [];
+		const inNone = found[0].unknown.filter((word) => known.every(({ unknown }) => unknown.includes(word)));
+		return inNone.length > 0 && (!OF_FILES.test(options.question) || OF_WORDS.test(options.question))
+			? { meant: best, unknown: inNone }
+			: { meant: [] };
 	}
-	return found.every(isOfOther) ? [] : best;
+	return { meant: found.every(isOfOther) ? [] : best };
+}
+
+/** Is the file of such things, or has it the word in a column or a cell? */
+function isThingOf(word, { table, columns, nouns }) {
+	const label = columns[labelOf(columns)];
+	const isOfPeople = PEOPLE.test(word) && WHO.test(label?.name) && label.counts.size === label.filled;
+	return (
+		nouns.includes(word) ||
+		isOfPeople ||
+		[...table.columns, ...columns.flatMap(({ type, counts }) => (type === 'text' ? [...counts.keys()] : []))].some(
+			(text) =>
+				text
+					.toLowerCase()
+					.split(/[^\p{L}]+/u)
+					.some((part) => stem(part) === word)
+		)
+	);
 }
 
 function hasColumns(options, table) {

@@ -14,7 +14,7 @@ import {
 } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
 import type { Action, Work } from './actions.ts';
-import { isSeen, type Slot, slotWords, wantedExtensions } from './slots.ts';
+import { isFileName, isSeen, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
 /** What is asked before anything runs. */
 export type Ask =
@@ -270,7 +270,7 @@ export function reportText(calls: readonly FinishedCall[]): string {
 	if (answering.length === 0) return [...calls.toReversed().map(reportCall), CONNECT].join('\n\n');
 	const reports = answering.map((call) => {
 		const text = reportCall(call);
-		return answering.length > 1 && !hasFailed(call) ? `${inlineCode(nameOf(call))}:\n\n${text}` : text;
+		return answering.length > 1 && !hasFailed(call) ? `${titleOf(call)}:\n\n${text}` : text;
 	});
 	return reports.join('\n\n');
 }
@@ -372,6 +372,14 @@ function reportFiles(files: unknown, text: string): string {
 function nameOf(call: FinishedCall): string {
 	const { script, skill } = asObject(parseJson(call.arguments));
 	return (call.name === USE_SKILL ? asText(script) : call.name === LOAD_SKILL ? asText(skill) : undefined) ?? call.name;
+}
+
+/** The files that a script was given, else its name. */
+function titleOf(call: FinishedCall): string {
+	const args = asArray(asObject(parseJson(call.arguments)).args).map(String);
+	const end = args.findIndex((arg) => arg.startsWith('-'));
+	const files = args.slice(0, end < 0 ? undefined : end).filter(isFileName);
+	return files.length > 0 ? `**${files.join(', ')}**` : inlineCode(nameOf(call));
 }
 
 function lastLines(text: string): string {

@@ -80,7 +80,9 @@ const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|
 /** Of any work. */
 const COMMON = /^(take|make|get|go|come|bring|give|put|need|want|will)$/;
 /** Of several files; of `sum up`. */
-const ALL = /^(all|both|each|two|three|four|five|\d|up)$/;
+const ALL = /^(all|both|each|two|three|four|five|\d|up|points?|bullets?|sentences?|paragraphs?|briefly)$/;
+/** Looks for the file that has something. */
+const OF_FILES = /\b(which|what|any) (of (my|the|these|those) )?(files?|documents?)\b/i;
 /** Asks for no work, but what there is. */
 const HELP =
 	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) ((it|this|that|these|my|the)( \w+)?|\S+\.\w{1,5})))?|(which|what) skills\b.{0,200}|(list|show)( me)?( all)?( (of )?(my|the|your|installed))? skills|what (does|can) (the )?[\w-]+ do|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
@@ -112,7 +114,7 @@ const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
 /** Asks for a skill that isn’t there yet: for nothing else catalogs are searched. */
 const FINDING = /\b(find|search|look|browse|install|get|add|download)\b.*\b(skills?|catalogs?)\b/i;
-const HELLO = String.raw`(?:hi|hello|hey|good (?:morning|afternoon|evening|day))(?: there| all| everyone)?`;
+const HELLO = String.raw`(?:hi|hello|hey|good (?:morning|afternoon|evening|day))(?: (?:there|all|everyone|again))?`;
 const GREETING = new RegExp(
 	String.raw`^\W*(?:${HELLO}|${HELLO}\W+(?:how|who) are you( today)?|(?:how|who) are you( today)?)\W*$`,
 	'i'
@@ -392,9 +394,15 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 	if (isAlone || HELP.test(message.text) || isWishForChange(message.text)) return null;
 	const meant = fileMeant(message, brought);
 	const files = meant === undefined ? brought : [meant];
+	const named = meant === undefined ? [] : tokenizeName(meant);
 	const isOf = (word: Word) =>
-		isFiller(word) || isFileNoun(word.lower) || brought.includes(word.text) || ALL.test(word.lower);
-	if (said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
+		isFiller(word) ||
+		isFileNoun(word.lower) ||
+		brought.includes(word.text) ||
+		ALL.test(word.lower) ||
+		named.includes(word.stem);
+	const isWhole = said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word));
+	if (isWhole || (files.length > 1 && OF_FILES.test(message.text))) {
 		const found = files.map((file) => ({ file, step: described(scene, file) }));
 		const steps = found.map(({ file, step }) => {
 			const same = found.filter((each) => each.step?.skill === step?.skill).map((each) => each.file);
@@ -402,7 +410,9 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 			const [together, ...others] =
 				files.length > 1 && step?.kind !== 'load' ? questionsTo(scene, same, message.text) : [];
 			if (together && others.length === 0) return together;
-			return plannedIn(step) ? step : (questionsTo(scene, [file], message.text)[0] ?? null);
+			return step?.kind === 'load' || (isWhole && plannedIn(step))
+				? step
+				: (questionsTo(scene, [file], message.text)[0] ?? null);
 		});
 		const isNew = (step: Step | null) => history.calls.every((made) => made.arguments !== plannedIn(step)?.arguments);
 		const step = steps.find((each) => plannedIn(each) && isNew(each)) ?? steps.find(plannedIn);

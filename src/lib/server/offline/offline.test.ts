@@ -559,14 +559,11 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(texts[0]).toContain('No script has run for this yet.');
 	});
 
-	test.each(['When’s the next meeting', 'Summarise these notes'])(
-		'F9: a file that none reads is no reason to ask: %s',
-		async (text) => {
-			const { calls, texts } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
-			expect(calls).toEqual([]);
-			expect(texts[0]).not.toMatch(/I need|should I|Which of these/);
-		}
-	);
+	test.each(['When’s the next meeting'])('F9: a file that none reads is no reason to ask: %s', async (text) => {
+		const { calls, texts } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
+		expect(calls).toEqual([]);
+		expect(texts[0]).not.toMatch(/I need|should I|Which of these/);
+	});
 
 	test('F9: of the skills that speak of a file only that is loaded which is about it, unless a word calls for another', async () => {
 		const file = { text: 'Is Ben a member?', attached: ['members.csv'] };
@@ -687,6 +684,26 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect([calls.at(-1)].flat().at(-1)).toBe(`How many are from Leeds?\n${text}`);
 	});
 
+	test('F9: which of the files has something is asked of each, and each is told by its name', async () => {
+		const answer = (_: string, { script }: Record<string, unknown>) => ({
+			...DONE,
+			stdout: `${String(script)} has it.\n`
+		});
+		const asked = { text: 'Which of my files mentions York?', attached: ['members.csv', 'notes.txt', 'bank.csv'] };
+		const { calls, texts } = await talk({ skills: BUNDLED, answer }, asked);
+		expect(calls.map((call) => [call].flat().slice(1))).toEqual([
+			['members.csv', 'bank.csv', '--question', asked.text],
+			['notes.txt', '--question', asked.text]
+		]);
+		expect(texts[0]).toMatch(/^\*\*members\.csv, bank\.csv\*\*:\n[^]*\n\*\*notes\.txt\*\*:\n/);
+	});
+
+	test('F9: a file that is called so is summed up, in three points, too', async () => {
+		const text = 'Summarise the minutes in three points';
+		const { calls } = await talk({ skills: BUNDLED }, { text, attached: ['members.csv', 'minutes.txt'] });
+		expect(calls).toEqual([['scripts/quote.mjs', 'minutes.txt', '--question', text]]);
+	});
+
 	test.each(['How many members are there?', 'What is this?'])(
 		'F9: … but no question of its own does: %s',
 		async (text) => {
@@ -707,7 +724,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(texts[0]).toContain('Say what it is (**time**), or reply “ignore it”.');
 	});
 
-	test.each(['When is the next meeting?', 'find the phone number', 'Is breakfast included?'])(
+	test.each(['When is the next meeting?', 'find the phone number', 'Is breakfast included?', 'Summarise these notes'])(
 		'F9: a question about a text is for the script that reads such: %s',
 		async (text) => {
 			const { calls } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
