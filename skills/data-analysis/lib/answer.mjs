@@ -7,8 +7,7 @@ import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
 import { isAmount, labelOf, sortOf, WHO } from './names.mjs';
 import { monthText, parseNumber } from './values.mjs';
-import { hasBothSigns } from './wording.mjs';
-import { cell, groupReport, rowReport, share } from './report.mjs';
+import { cell, groupReport, hasBothSigns, rowReport, share } from './report.mjs';
 
 /** So many rows are shown. */
 const MOST_ROWS = 20;
@@ -23,7 +22,7 @@ const WORDS = { sum: 'total', mean: 'average', median: 'median', min: 'lowest', 
  * @param found `table` and `analysis` of the rows that are meant, `all` of the whole file (or null, where that's the same), `value`: index of the number column, or null
  * @returns `text`; `isDrawn`: a chart belongs to it; `isOfRows`: it's of the number of rows; `isWhole`: columns and statistics follow
  */
-export function answer(wanted, { details, all, whole, table, analysis, value }) {
+export function answer(wanted, { details, all, whole, table, analysis, value, beside }) {
 	const { by, period, measure = 'sum', top, isOfKinds, isQuestion, isYesNo, noun = 'rows' } = wanted;
 	const { columns, groups, rows } = analysis;
 	const total = (all ?? analysis).rows;
@@ -178,9 +177,16 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		const part = isPart ? ` That is ${share(number, whole)} of all${flow ? ` ${FLOWS[flow].all}` : ''}.` : '';
 		const named = isSame ? thingOf(value) : nameOf(measure);
 		return said(
-			[`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`, piecesBeside()],
+			[`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`, partBeside(), piecesBeside()],
 			(more + part).trim()
 		);
+	}
+
+	/** Of all that came in, what has the category Income. */
+	function partBeside() {
+		const found = beside?.columns[value].numbers;
+		if (!found || found.count === 0 || found.count === columns[value].numbers.count || measure !== 'sum') return '';
+		return `With ${phraseOf(wanted.beside, columns)} it is **${shown(found.sum)}**.`;
 	}
 
 	/** `How much coffee did we sell?` may be meant of money or of pieces: both are told. */

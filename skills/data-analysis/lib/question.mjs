@@ -15,7 +15,7 @@ import {
 	stem,
 	WHO
 } from './names.mjs';
-import { kindsOf } from './report.mjs';
+import { hasBothSigns, kindsOf } from './report.mjs';
 import {
 	A_VALUE,
 	comparedPeriod,
@@ -27,9 +27,10 @@ import {
 	readPeriod,
 	readTop,
 	readYears,
-	sentenceOf
+	sentenceOf,
+	sharedBy
 } from './sentence.mjs';
-import { hasBothSigns, OF_BALANCE } from './wording.mjs';
+import { OF_BALANCE } from './wording.mjs';
 
 const MEASURES = [
 	[
@@ -66,7 +67,8 @@ const PRICED =
 	/\b(?:how much (?:is|are|does|do) (?:a|an|the|one|each) (\p{L}+)|what (?:do|does|did) (?:a|an|one|each) (\p{L}+) costs?)\b/u;
 const FLIPPED = { '>': '<', '<': '>', '>=': '<=', '<=': '>=', '=': '=' };
 /** In a column with both signs: what goes out, and what comes in. */
-const GOING_OUT = /\b(spen[dt]\w*|expenses?|expensive|cheapest|costs?|pay|paid|payments?|purchases?|buy|buys|bought)\b/;
+const GOING_OUT =
+	/\b(spen[dt]\w*|expenses?|expensive|cheapest|costs?|pay|paid|payments?|purchases?|buy|buys|bought|(?:go|goes|went) out)\b/;
 /** Of people. */
 const BIRTH = /birth|born|dob/i;
 const OF_BIRTH = /\b(oldest|eldest|youngest|born|birthdays?)\b/;
@@ -173,12 +175,12 @@ function goOn(before, next) {
  * One line: which columns play which part, then which rows are meant, then which figure. What is left of it means nothing that is known.
  * Each step takes from the sentence what it has understood, so their order counts.
  */
-function readLine(line, table, columns) {
+function readLine(line, table, columns, shared) {
 	const sentence = sentenceOf(line, table.name, columns);
 	const { said } = sentence;
 	const parts = partsOf(said, columns);
 	learnWords(sentence, columns, parts);
-	const rows = readRows(sentence, columns, parts, table.decimalComma);
+	const rows = readRows(sentence, columns, parts, table.decimalComma, shared);
 	const figure = readFigure(sentence, columns, parts, rows);
 	const { conditions, by, period, compared, direction, sortedBy } = rows;
 	const { date, age, amount, namedNumber, isDaily } = parts;
@@ -186,6 +188,11 @@ function readLine(line, table, columns) {
 	const isSorted = sortedBy !== undefined || (direction !== undefined && by.length === 0);
 	takeMeant(sentence, columns, parts, rows, figure, isSorted);
 	const words = unknownIn(sentence, parts);
+	const those = words.flatMap((word) => {
+		const found = sharedBy(word, columns);
+		return found ? [[word, found]] : [];
+	});
+	if (those.length > 0 && !shared) return readLine(line, table, columns, new Map(those));
 	const undone = undoneIn(said, parts, rows);
 	if (undone) words.push(undone);
 	const guesses = guessesIn(conditions, columns, parts, rows);
@@ -242,6 +249,7 @@ function readLine(line, table, columns) {
 		isAsking: ASKING.test(said),
 		limit,
 		flow,
+		beside: figure.beside,
 		pair: pairIn(compared),
 		isThan: /\bthan (?![$€£¥]?\d)/.test(said),
 		isLess: LESS.test(said),
@@ -329,7 +337,7 @@ function learnWords({ said, nouns, known }, columns, { named, date, dates, label
 }
 
 /** Which rows are meant, in which groups and which order. */
-function readRows(sentence, columns, parts, decimalComma) {
+function readRows(sentence, columns, parts, decimalComma, shared) {
 	const { said } = sentence;
 	const { named, namedNumber, date, pieces, amount, levels, isDaily } = parts;
 	const top = readTop(sentence);
@@ -350,7 +358,7 @@ function readRows(sentence, columns, parts, decimalComma) {
 		...limits,
 		...readYears(sentence, columns, named),
 		...readMonths(sentence, columns, date),
-		...readCells(sentence, columns, named)
+		...readCells(sentence, columns, named, shared)
 	];
 	const { by, flags, isOfKinds, sortedBy, shown } = readColumns(sentence, columns, named, conditions);
 	const toShow =
@@ -465,6 +473,18 @@ function readFigure(sentence, columns, parts, rows) {
 	const signed = value ?? amount;
 	const hasSigns = hasBothSigns(columns[signed]);
 	const flow = !hasSigns ? undefined : COMING_IN.test(said) ? 'in' : GOING_OUT.test(said) ? 'out' : undefined;
+	const isBeside = ({ at, text }, start, end) =>
+		/^ ((is|of|called) )?$/.test(at < start ? said.slice(at + text.length, start) : said.slice(end, at));
+	// `Total income`, where a category is called so, is all that came in; what has that category is told beside.
+	const ofIncome = conditions.findIndex(
+		({ index, sign, cells, ends }) =>
+			flow === 'in' &&
+			sign === '=' &&
+			cells?.length === 1 &&
+			COMING_IN.test(cells[0].toLowerCase()) &&
+			named.every((each) => each.index !== index || !isBeside(each, ends[0] - cells[0].length, ends[0]))
+	);
+	const [beside] = ofIncome < 0 ? [] : conditions.splice(ofIncome, 1);
 	if (flow)
 		conditions.push({
 			index: signed,
@@ -500,6 +520,7 @@ function readFigure(sentence, columns, parts, rows) {
 		isOfSum,
 		hasSigns,
 		flow,
+		beside,
 		isCoin: amount !== null && columns[amount].isOfMoney
 	};
 }
@@ -620,6 +641,11 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		SHARE.test(said) && isOfPart && shared.length > 0 && 'percentage',
 		by.length > 0 && conditions.some(({ number }) => number) && TOGETHER.test(said) && 'in total',
 		figure.isOfBothEnds && 'both ends at once',
+		figure.hasSigns &&
+			GOING_OUT.test(said.replace(COMING_IN, ' ')) &&
+			COMING_IN.test(said) &&
+			'income and spending at once',
+		numbersAtOnce(said, columns, named),
 		// `each person`, where no column has persons
 		each && !figure.isEachRow && by.length === 0 && !isYesNo && each[0],
 		ago,
@@ -633,6 +659,20 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		MOVING.exec(said)?.[0],
 		lacking && /\bno( \S+){1,6}$/.exec(sentence.before(lacking.ends[0]))?.[0]
 	].filter(Boolean);
+}
+
+/** `revenue and units by region`, of which only one would be told. */
+function numbersAtOnce(said, columns, named) {
+	const numbers = named.filter(({ index }) => columns[index].isNumber);
+	const at = numbers.findIndex(({ index, at, text }, place) => {
+		const next = numbers[place + 1];
+		return (
+			next &&
+			next.index !== index &&
+			/^ and (the )?((total|average|sum of) )*$/.test(said.slice(at + text.length, next.at))
+		);
+	});
+	return at >= 0 && `${numbers[at].text} and ${numbers[at + 1].text} at once`;
 }
 
 /** `Where does Tom live?`: his town. */

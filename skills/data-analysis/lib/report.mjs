@@ -193,6 +193,12 @@ export function kindsOf(columns) {
 	return (named.find(({ isKind }) => isKind) ?? named[0])?.index ?? null;
 }
 
+/** Does money go out and come in? A refund among sales is no spending. */
+export function hasBothSigns(column) {
+	const { max, count, countBelow } = column?.numbers ?? {};
+	return Boolean(max) && compare(max, ZERO) > 0 && 4 * countBelow >= count;
+}
+
 export function offered(list) {
 	return list.length === 0 ? '' : `You can ask for:\n\n${list.map((each) => `- ${each}`).join('\n')}`;
 }
@@ -206,7 +212,8 @@ export function questionsOf(columns, value, dates, asked = { by: [], conditions:
 		({ index, cells, sign }) => sign === '=' && cells?.[0] && columns[index].type === 'text'
 	);
 	const isKind = (index) => columns[index].type === 'text' && columns[index].counts.size < columns[index].filled;
-	const kinds = [...asked.by, ...(said ? [said.index] : [])].find(isKind) ?? kindsOf(columns);
+	const sorts = columns.findIndex(({ name }, index) => /^(category|kind|type)$/i.test(name) && isKind(index));
+	const kinds = [...asked.by, ...(said ? [said.index] : [])].find(isKind) ?? (sorts < 0 ? kindsOf(columns) : sorts);
 	const name = (column) => (/^[\p{L}\p{N} _-]+$/u.test(column.name) ? column.name : `"${column.name}"`);
 	const isNamed = kinds !== null && columns[kinds].type !== 'date';
 	const cellOf = () => name({ name: said?.index === kinds ? said.cells[0] : [...columns[kinds].counts.keys()][0] });
@@ -216,6 +223,10 @@ export function questionsOf(columns, value, dates, asked = { by: [], conditions:
 		if (isNamed) list.push(`how many per ${name(columns[kinds])}?`, `how many are ${cellOf()}?`);
 		if (flag) list.push(`how many have ${name(flag)} no?`);
 		if (dates.length > 0) list.push(`the latest ${name({ name: dates[0] })}`);
+	} else if (hasBothSigns(columns[value])) {
+		if (isNamed) list.push(`spending per ${name(columns[kinds])}`);
+		if (dates.length === 1) list.push('spending per month', 'income per month');
+		list.push('the biggest payment');
 	} else {
 		const amount = name(columns[value]);
 		const sum = /^total\b/i.test(amount) ? amount : `total ${amount}`;
@@ -223,7 +234,7 @@ export function questionsOf(columns, value, dates, asked = { by: [], conditions:
 			const by = name(columns[kinds]);
 			list.push(`which ${by} has the highest ${amount}?`, `average ${amount} per ${by}`, `${sum} for ${cellOf()}`);
 		}
-		if (dates.length === 1) list.push(`${sum} per month`);
+		if (dates.length === 1 && !/month/i.test(amount)) list.push(`${sum} per month`);
 		list.push(`average ${amount}`);
 	}
 	return list.slice(0, MOST_QUESTIONS);

@@ -226,10 +226,10 @@ export function readMonths(sentence, columns, date) {
 }
 
 /** Cells, the longest first, so that `New York` is not the `new` of another column. */
-export function readCells(sentence, columns, named) {
+export function readCells(sentence, columns, named, shared) {
 	const conditions = [];
 	// In the order of the sentence: what is denied goes on.
-	for (const { text, at, index, cell } of cellsIn(sentence.left, columns)) {
+	for (const { text, at, index, cells } of cellsIn(sentence.left, columns, shared)) {
 		const isColumn = named.some(
 			(each) => each.at < at + text.length && at < each.at + each.text.length && each.text.length >= text.length
 		);
@@ -243,16 +243,30 @@ export function readCells(sentence, columns, named) {
 		const sign = sentence.isDenied(at) || isMore ? '!=' : '=';
 		const same = conditions.find((each) => each.index === index && each.sign === sign);
 		same?.ends.push(at + text.length);
-		if (same && !same.cells.includes(cell))
-			Object.assign(same, { cells: [...same.cells, cell], text: `${same.text} or ${cell}`, isSeveral: true });
+		const more = cells.filter((cell) => !same?.cells.includes(cell)).join(' or ');
+		const both = same?.cells.filter((cell) => cells.includes(cell)) ?? [];
+		// `the train to York` is a cell that has both.
+		if (both.length > 0 && (cells.length > 1 || same.cells.length > 1))
+			Object.assign(same, {
+				cells: both,
+				text: conditionText(columns[index].name, sign, both.join(' or ')),
+				isSeveral: both.length > 1
+			});
+		else if (same && more)
+			Object.assign(same, {
+				cells: [...new Set([...same.cells, ...cells])],
+				text: `${same.text} or ${more}`,
+				isSeveral: true
+			});
 		else if (!same)
 			conditions.push({
 				index,
 				sign,
-				cells: [cell],
+				cells,
 				ends: [at + text.length],
-				isPart: keyOf(text) !== keyOf(cell),
-				text: conditionText(columns[index].name, sign, cell)
+				isPart: keyOf(text) !== keyOf(cells[0]),
+				isSeveral: cells.length > 1,
+				text: conditionText(columns[index].name, sign, more)
 			});
 		sentence.take(at, text.length);
 	}
@@ -376,22 +390,23 @@ export function comparedPeriod(months) {
 }
 
 /** Cells of text that are said, the longest first; a month is found by its short name, too. */
-function cellsIn(open, columns) {
+function cellsIn(open, columns, shared = new Map()) {
 	const keys = new Map();
 	for (const [index, { type, isNumber, counts }] of columns.entries()) {
 		if (isNumber || type === 'date' || type === 'yes/no') continue;
 		for (const cell of counts.keys()) {
 			const key = keyOf(cell);
-			if (key && !keys.has(key)) keys.set(key, { index, cell });
+			if (key && !keys.has(key)) keys.set(key, { index, cells: [cell] });
 		}
 	}
 	// `Ann` of `Ann Lee`, if nobody else is called so.
 	const parts = new Map();
 	for (const each of keys.values())
-		for (const word of each.cell.toLowerCase().split(/\s+/))
+		for (const word of each.cells[0].toLowerCase().split(/\s+/))
 			parts.set(word, parts.has(word) && parts.get(word) !== each ? null : each);
 	for (const [word, each] of parts)
 		if (each && word.length > 1 && /^\p{L}+$/u.test(word) && !keys.has(keyOf(word))) keys.set(keyOf(word), each);
+	for (const [word, each] of shared) keys.set(keyOf(word), each);
 	const tokens = [...open.matchAll(/[^\s,]+/g)].map(({ 0: text, index }) => ({ text, at: index }));
 	const found = [];
 	for (let size = Math.min(MOST_CELL_WORDS, tokens.length); size > 0; size -= 1)
@@ -407,6 +422,16 @@ function cellsIn(open, columns) {
 			if (known && !isVague) found.push({ ...known, text, at: tokens[place].at });
 		}
 	return found;
+}
+
+/** `rent`, where several cells of one column have the word: all of them are meant; of people only one can be. */
+export function sharedBy(word, columns) {
+	const found = columns.flatMap(({ name, type, counts }, index) => {
+		const hasWord = (cell) => cell.toLowerCase().split(/\s+/).map(stem).includes(stem(word));
+		const cells = type === 'text' && !WHO.test(name) ? [...counts.keys()].filter(hasWord) : [];
+		return cells.length > 0 ? [{ index, cells }] : [];
+	});
+	return found.length === 1 ? found[0] : undefined;
 }
 
 function keyOf(text) {

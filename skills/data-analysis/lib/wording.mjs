@@ -1,8 +1,7 @@
 /** What people say of a table, in the words of its columns: one table of words, so that the question itself is read in one way. */
 
-import { compare, ZERO } from './decimal.mjs';
 import { sortOf } from './names.mjs';
-import { kindsOf } from './report.mjs';
+import { hasBothSigns, kindsOf } from './report.mjs';
 
 /** A column of such a name, what it is called, and what the high and the low end of it are. */
 const CALLED = [
@@ -152,13 +151,9 @@ export function inOwnWords(line, columns) {
 			/(?<=\b(?:by|per|each) .*)\b(?:(?:sort|sorted|order|ordered) (?:by names?|(?:by the )?alphabet(?:ically)?)|in alphabetical order)\b/g,
 			'alphabetically'
 		],
+		// `Which town has the most hours, and how many?`: that is told.
+		[/ and how (?:much|many)(?: (?:is|was|are|were) (?:it|that|they|there))?(?= $)/g, ' '],
 		[/\b(apart|aside) from\b|\b(leaving|not) out\b/g, 'except']
 	];
 	return rewritten.reduce((text, [pattern, own]) => (own ? text.replace(pattern, own) : text), line);
-}
-
-/** Does money go out and come in? A refund among sales is no spending. */
-export function hasBothSigns(column) {
-	const { max, count, countBelow } = column?.numbers ?? {};
-	return Boolean(max) && compare(max, ZERO) > 0 && 4 * countBelow >= count;
 }

@@ -55,6 +55,9 @@ const LONGEST_QUESTION = 5_000;
 /** Speaks of the files, and says nothing else of them but what they are and how long. */
 const OF_FILES =
 	/\b((which|what|each|every) (of (my|the|these|those) )?(csv )?(file|table|sheet|spreadsheet)|(csv )?(files|tables|sheets|spreadsheets))\b/;
+/** A second question in the last line, of more than `and how many?`. */
+const TWO_PARTS =
+	/^((?:.*\n)*.*\S+\s+\S+),?\s+and\s+((?:the\s+)?(?:how|what|who|which|when|where|total|average)\s+\S+\s+\S.*|(?:the\s+)?(?:total|average)\s+\S+.*)$/i;
 /** A row of any file. */
 const OF_ANY_ROW = /^(row|record|entry|item|person|people|measurement)$/;
 /** What a file is looked for by. */
@@ -85,7 +88,20 @@ function main(args) {
 	if (unknown) return lack(options, meant, unknown);
 	if (meant.length === 0) return divide(options);
 	if (options.question?.trim() && meant.length > 1) return offer(meant, options.question);
-	for (const file of meant) report({ ...options, file });
+	for (const file of meant) for (const question of partsOf(options, file)) report({ ...options, file, question });
+}
+
+/** `How much came in and how much went out?` is two questions, the second of which goes on with the first, if both can be answered. */
+function partsOf({ question, ...options }, file) {
+	const [, one, other] = TWO_PARTS.exec(question ?? '') ?? [];
+	if (!one) return [question];
+	const table = openTable(file, options);
+	const { columns } = analyze(table, []);
+	const cellsOf = (text) => readQuestion(text, table, columns).conditions.filter(({ cells }) => cells);
+	// `… on food and how much on rent?`, which is in another column
+	const isApart = cellsOf(one).some(({ index }) => cellsOf(other).some((each) => each.index !== index));
+	const parts = [one, isApart ? other : `${one}\n${other}`];
+	return parts.every((each) => readQuestion(each, table, columns).unknown.length === 0) ? parts : [question];
 }
 
 /** `What are these two files about?`, `Which file has more rows?`: of the files, and not of what is in one. */
@@ -195,7 +211,8 @@ function filesMeant(options) {
 		const table = openTable(file, options);
 		if (!isAsked) return hasColumns(options, table) ? [{ file, points: 0 }] : [];
 		const { columns } = analyze(table, []);
-		const { unknown, conditions, by, value, measure, flow } = readQuestion(options.question, table, columns);
+		const [, one = options.question] = TWO_PARTS.exec(options.question) ?? [];
+		const { unknown, conditions, by, value, measure, flow } = readQuestion(one, table, columns);
 		const likely = likelyOf(columns);
 		const isOfNumber = value !== null || (/sum|mean|median/.test(measure) && likely !== null);
 		// A fee is money, too, but no revenue.
@@ -314,7 +331,8 @@ function report(options) {
 		const list = offered(['summary of this file', ...questionsOf(columns, value, table.dates)]);
 		return console.log(`${lineOf(table, analysis)}\n\n${list}`);
 	}
-	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value });
+	const beside = asked?.beside && value !== null ? analyze(onlyRows(table, [asked.beside], []), []) : null;
+	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value, beside });
 	if (rows === 0 && !table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
 	const bars = asked?.isPie || asked?.isLine ? `It draws bars, no ${asked.isPie ? 'pies' : 'lines'}.` : '';
 	const lead = [bars, answered.text].filter(Boolean).join(' ');
@@ -411,11 +429,13 @@ function refuse(asked, table, columns) {
 		? 'it has what was, and nothing of what will be.'
 		: unknown.includes('why')
 			? 'it tells what is in it, and not why.'
-			: unknown.includes(SUM_OF_PRICES)
-				? 'prices of one are not added up. Ask for their average.'
-				: cells
-					? `“${word}” can be ${OR.format(cells.slice(0, 5))}. Say which.`
-					: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
+			: words.includes(' at once”')
+				? `it tells one thing at a time, and not ${unknown.find((word) => word.endsWith(' at once'))}. Ask for one.`
+				: unknown.includes(SUM_OF_PRICES)
+					? 'prices of one are not added up. Ask for their average.'
+					: cells
+						? `“${word}” can be ${OR.format(cells.slice(0, 5))}. Say which.`
+						: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
 	const list = questionsOf(columns, likelyOf(columns), table.dates, asked);
 	const isOfTime = (each) => Number(isOfFuture && / per month$/.test(each));
