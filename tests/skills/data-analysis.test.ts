@@ -652,7 +652,7 @@ describe('data-analysis: rows and questions', () => {
 		[days, 'How much did it rain in June?', 'The total rain_mm in June is **4.5** (2 of 3 rows).'],
 		[days, 'how many days had max temp over 20', '**2** of 3 days have max_temp over 20 (66.7 %).'],
 		[days, 'what was the sky on 1 july', 'The sky on 1 July is **rain**.'],
-		[bank, 'Show payments over 100', '**1** of 4 payments has Amount under -100'],
+		[bank, 'Show payments over 100', '**1** of 4 payments has Amount over 100'],
 		[
 			bank,
 			'Which month was the most expensive?',
@@ -1143,6 +1143,7 @@ describe('data-analysis: a bank account and a list of volunteers', () => {
 			'Which category has the most income?',
 			'**Income** has the highest total income (4,900.00), **Shopping** the'
 		],
+		[BANK, 'income over 2000', 'The total income for Amount over 2000 is **4,900.00** (2 of 8 rows).'],
 		[BANK, 'income and spending', 'it tells one thing at a time, and not income and spending at once. Ask for one.'],
 		[BANK, 'Chart amount and balance per month', 'not amount and balance at once. Ask for one.'],
 		[

@@ -1,7 +1,6 @@
 /** Turns a question into what the script can do: which rows it wants, what to group them by, and which number to look at. */
 
-import { plain, subtract, ZERO } from './decimal.mjs';
-import { conditionText } from './conditions.mjs';
+import { subtract, ZERO } from './decimal.mjs';
 import {
 	isAmount,
 	labelOf,
@@ -197,7 +196,7 @@ function readLine(line, table, columns, shared) {
 	if (undone) words.push(undone);
 	const guesses = guessesIn(conditions, columns, parts, rows);
 	const { limit, moreLimits } = takeLimitsOfFigure(said, parts, rows, figure);
-	if (flow === 'out') flipLimits(conditions, columns, value ?? amount);
+	if (flow === 'out') flipLimits(conditions, value ?? amount);
 	const refused = refusedIn(sentence, columns, parts, rows, { ...figure, guesses, limit, moreLimits });
 
 	const isListed = LISTED.test(said);
@@ -579,16 +578,11 @@ function takeLimitsOfFigure(said, { isYesNo, amount }, { conditions, limitsOfRow
 }
 
 /** `payments over 100` are below -100. */
-function flipLimits(conditions, columns, signed) {
+function flipLimits(conditions, signed) {
 	for (const each of conditions)
 		if (each.number && each.index === signed && !each.isOfFlow) {
-			const [number, sign] = [subtract(ZERO, each.number), FLIPPED[each.sign]];
-			Object.assign(each, {
-				number,
-				sign,
-				isFlipped: true,
-				text: conditionText(columns[signed].name, sign, plain(number))
-			});
+			// It's told as it was said, without the sign.
+			Object.assign(each, { number: subtract(ZERO, each.number), sign: FLIPPED[each.sign], isFlipped: true });
 		}
 }
 

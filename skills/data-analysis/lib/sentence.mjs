@@ -141,7 +141,7 @@ export function readLimits(sentence, columns, likely, age, decimalComma, { hasDa
 			index === undefined ||
 			index === null ||
 			A_MONTH.test(said.slice(at + text.length)) ||
-			(hasDates && A_YEAR.test(digits))
+			(hasDates && A_YEAR.test(digits) && (range || !/^ (over|above|under|below|more|less|at least)\b/.test(text)))
 		)
 			return [];
 		sentence.take(at, text.length);

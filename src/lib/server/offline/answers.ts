@@ -157,7 +157,11 @@ function questionFor(slot: Slot): string {
 }
 
 /** For a message that fits nothing, or asks what it can do. `said` before it: no answer to a question is told so, once. */
-export function offerText(skills: readonly CatalogSkill[], said: string, isHelp: boolean, file?: string): string {
+export function offerText(
+	skills: readonly CatalogSkill[],
+	said: string,
+	{ isHelp, isOfFile, file }: { isHelp: boolean; isOfFile: boolean; file: string | undefined }
+): string {
 	if (said.includes(ASKED) && !isHelp) {
 		const takes = offeredIn(said).answers.length > 1 ? 'a number of the list' : 'a value or “ignore it”';
 		return `Demo mode can’t use this as an answer: it understands ${takes}. Ask again with everything in one message, or reply “never mind”.\n\n${CONNECT}`;
@@ -166,7 +170,8 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 	const shown = skills.slice(0, MAX_SKILLS);
 	const more = skills.length > MAX_SKILLS ? 'All are listed in **Skills**, where more can be installed. ' : INSTALLING;
 	const asks = [...(file === undefined ? [] : [`What can I ask about ${file}?`]), 'What can you do?'];
-	if (!isHelp) return [`${UNFIT} ${UNABLE} ${NEXT}`, listed(asks), more + CONNECT].join('\n\n');
+	const attach = isOfFile ? ['If it’s about a file of yours, attach that and ask again.'] : [];
+	if (!isHelp) return [[UNFIT, UNABLE, ...attach, NEXT].join(' '), listed(asks), more + CONNECT].join('\n\n');
 	const known = shown.map(({ name, description }) => {
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;

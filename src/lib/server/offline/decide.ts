@@ -20,6 +20,7 @@ import {
 	welcomeText
 } from './answers.ts';
 import {
+	type CatalogSkill,
 	type History,
 	LOAD_SKILL,
 	type LoadedSkill,
@@ -120,10 +121,10 @@ const GREETING = new RegExp(
 	'i'
 );
 const THANKS =
-	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much| for (the|your|that|all your) help| for that)?|great|nice|cool|perfect|well done)\W*$/i;
+	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much| for (the|your|that|all your) help| for that)?|great|nice|cool|perfect|well done)(\W+(good)?bye)?\W*$/i;
 /** What takes a model, unless a skill speaks of it. */
 const MODEL_WORK =
-	/^\W*(?:(?:please|can you|could you|would you|help me|i (?:want|need|would like|['’]d like) you to|and|now|then|also)\W+)*(?:(?<writing>write|compose|draft|make(?: up)?|invent|send|tell|give)(?: (?:me|us|him|her|them))?(?: (?:an?|the|some|my|our|this))?(?: \w+)? (?<thing>poem|story|joke|song|limerick|haiku|essay|speech|letter|e-?mail|mail|toast|novel|reply)s?\b|(?<verb>translate|book|reserve|forecast|predict)\b(?! \w+ing\b))/i;
+	/^\W*(?:(?:please|can you|could you|would you|help me|i (?:want|need|would like|['’]d like) you to|and|now|then|also)\W+)*(?:(?<writing>write|compose|draft|make(?: up)?|invent|send|tell|give)(?: (?:me|us|him|her|them))?(?: (?:an?|the|some|my|our|this))?(?: \w+)? (?<thing>poem|story|joke|song|limerick|haiku|essay|speech|letter|e-?mail|mail|toast|novel|reply)s?\b|(?<verb>translate|book|reserve|forecast|predict|e-?mail(?= \w+ (to|that|about|saying|and)\b| (him|her|them|everyone|everybody)\b))\b(?! \w+ing\b))/i;
 /** With so many words one chooses from a list. */
 const MAX_CHOICE = 4;
 /** So many messages can be about one question. */
@@ -210,6 +211,8 @@ export function decide(request: ModelRequest): Decision {
 	const unusable = history.unusable.filter(({ name }) => !step || saidName.includes(name));
 	if (unusable.length > 0 && !isHelp) return say(unusableText(unusable));
 	if (planned) return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
+	// Asked for something else, it's no answer.
+	if (THANKS.test(text)) return say('You’re welcome.');
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill ?? '') : undefined;
 	const asked = step?.kind === 'ask' ? step.ask : null;
 	// It asks about a word that was said, or for a file.
@@ -227,9 +230,15 @@ export function decide(request: ModelRequest): Decision {
 	const isList = offeredIn(reply).answers.length > 1;
 	const isNew = isQuestion(text) || isWishForChange(text) || (isList && words.length > MAX_CHOICE);
 	const replied = isNew ? '' : reply;
-	const offer = () => offerText(named.length > 0 ? named : skills, replied, isHelp, file);
+	// `How many members are over 60?` can be of a file.
+	const isOfFile = file === undefined && isDataQuestion(text) && skills.some(readsFiles);
+	const offer = () => offerText(named.length > 0 ? named : skills, replied, { isHelp, isOfFile, file });
 	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
 	return say([isGreeting ? 'Hello.' : '', unread, answer].filter(Boolean).join('\n\n'));
+}
+
+function readsFiles({ description }: CatalogSkill): boolean {
+	return tokenize(description).some(isFileNoun);
 }
 
 /** `write poems`, where that is wanted and no skill, tool or file speaks of such; else null. */
@@ -243,6 +252,7 @@ function unableTo(text: string, { tools, toolChoice }: ModelRequest, history: Hi
 	const known = [...tools, ...history.skills, ...history.shelved];
 	if (known.some(({ name, description }) => isAllIn(words, [...tokenizeName(name), ...tokenize(description)])))
 		return null;
+	if (/^e-?mail$/i.test(verb ?? '')) return 'send emails';
 	if (thing === undefined)
 		return /^(book|reserve)$/i.test(verb ?? '') ? `${verb?.toLowerCase()} anything` : (verb?.toLowerCase() ?? null);
 	return `${writing?.toLowerCase().split(' ', 1)[0]} ${thing.toLowerCase().replace(/y$/, 'ie')}s`;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GO_ON } from '../agent/history.ts';
 import { DRAFT_TOOL } from '../../shared/names.ts';
-import { ASKED, offeredIn, unusableIn } from '../../shared/questions.ts';
+import { ASKED, isAsking, offeredIn, unusableIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import { createOfflineModel } from './offline.ts';
@@ -682,6 +682,20 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
 		const { calls } = await talk({ skills: BUNDLED }, file, text);
 		expect([calls.at(-1)].flat().at(-1)).toBe(`How many are from Leeds?\n${text}`);
+	});
+
+	test('F9: thanks are no answer to what was asked, and mail is nothing that it sends', async () => {
+		const file = { text: 'Email Jack to say hello', attached: ['members.csv'] };
+		expect((await talk({ skills: BUNDLED }, file)).texts[0]).toMatch(/^Demo mode can’t send emails: /);
+		const { texts } = await talk({ skills: BUNDLED }, 'Count the words', 'Thanks!', 'thx bye');
+		expect(isAsking(texts[0]!)).toBe(true);
+		expect(texts.slice(1)).toEqual(['You’re welcome.', 'You’re welcome.']);
+	});
+
+	test('F9: what sounds like a question about a table says that a file can be attached', async () => {
+		const { texts } = await talk({ skills: BUNDLED }, 'How many members are older than 50?', 'Why is the sky blue?');
+		expect(texts[0]).toContain('If it’s about a file of yours, attach that and ask again.');
+		expect(texts[1]).not.toContain('attach');
 	});
 
 	test('F9: which of the files has something is asked of each, and each is told by its name', async () => {
@@ -1850,12 +1864,12 @@ describe('F9: it says what it is', () => {
 		expect((await talk({ skills: SKILLS }, text)).texts).toEqual(['You’re welcome.']);
 	});
 
-	test('a greeting is a text where one was asked for, and thanks are no thanks there', async () => {
+	test('a greeting is a text where one was asked for; thanks are thanks', async () => {
 		const skills = { slugify: SKILLS.slugify! };
 		const greeted = await talk({ skills }, 'slugify', 'hello');
 		expect(greeted.calls).toEqual([['scripts/slugify.mjs', 'hello']]);
 		expect(greeted.texts[1]).not.toContain('Demo mode');
-		expect((await talk({ skills }, 'slugify', 'thank you')).texts[1]).toContain('can’t use this as an answer');
+		expect((await talk({ skills }, 'slugify', 'thank you')).texts[1]).toBe('You’re welcome.');
 	});
 
 	test('without a skill it answers nothing, and says so', async () => {
