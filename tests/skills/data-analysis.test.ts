@@ -1144,6 +1144,19 @@ describe('data-analysis: a bank account and a list of volunteers', () => {
 			'**Income** has the highest total income (4,900.00), **Shopping** the'
 		],
 		[BANK, 'income over 2000', 'The total income for Amount over 2000 is **4,900.00** (2 of 8 rows).'],
+		[
+			BANK,
+			'How much did I spend on shopping?\nand on rent?',
+			'for Payee “Rent January” or “Rent February” or “Rent March” is'
+		],
+		[
+			BANK,
+			'How much did I spend on shopping?\nWhat share is that?',
+			'**1 %** of the total spending is for Category “Shopping”'
+		],
+		[BANK, 'Which was the biggest payment?\nWhen was it?', 'The highest payment is **905.00**: 2026-03-02.'],
+		[HELPERS, 'Who is the oldest?\nWhat is the total?', 'The total Hours per month is **55**.'],
+		[HELPERS, 'Who is the oldest?\nand the average?', 'The average Age is **44**.'],
 		[BANK, 'income and spending', 'it tells one thing at a time, and not income and spending at once. Ask for one.'],
 		[BANK, 'Chart amount and balance per month', 'not amount and balance at once. Ask for one.'],
 		[

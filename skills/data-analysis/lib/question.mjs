@@ -130,10 +130,12 @@ function goOn(before, next) {
 	);
 	// `How many are over 60?`, `Who is the youngest?`: of all.
 	const isLimitOf = ({ index, number, isOfFlow }) => number && !isOfFlow && next.end && index === next.value;
+	// `On food?`, `and on rent?`: in another column it may be meant beside the first or instead of it.
+	const isOfCells = next.isFollowing && next.conditions.some(({ cells }) => cells);
 	const conditions = [
-		...before.conditions.filter(
-			(each) => !isLimitOf(each) && next.conditions.every(({ index }) => index !== each.index)
-		),
+		...before.conditions
+			.filter((each) => !isLimitOf(each) && next.conditions.every(({ index }) => index !== each.index))
+			.map((each) => (isOfCells && each.cells ? { ...each, isPerhaps: true } : each)),
 		...next.conditions
 	];
 	// `The best day?`, `Who is the youngest?`: another figure, asked for anew, is of all, and so is somebody.
@@ -146,14 +148,22 @@ function goOn(before, next) {
 			: before.by.filter((index) =>
 					next.conditions.every((each) => each.index !== index || each.isSeveral || each.sign !== '=')
 				);
+	// `What share is that?` of a sum
+	const isShareOfSum = next.isShare && next.value === null && (before.measure === 'sum' || before.isShareOfSum);
+	// `Who is the oldest?`, `What is the total?`: of all.
+	const isOfTotal = /sum|mean|median/.test(next.measure) && next.end === undefined && by.length === 0;
+	const isLevelOnly = isOfTotal && next.measure === 'sum' && before.end !== undefined && next.value === null;
 	return {
 		...before,
 		...Object.fromEntries(given),
+		...(isShareOfSum && { measure: 'sum', isShareOfSum }),
+		...(isLevelOnly && before.isLevel && { value: null }),
 		conditions,
 		by,
 		// `How much did I spend?`, `Which was the biggest?`: the biggest that goes out.
-		end:
-			next.flow === undefined && before.flow === 'out' && next.value === null
+		end: isOfTotal
+			? undefined
+			: next.flow === undefined && before.flow === 'out' && next.value === null
 				? ({ low: 'high', high: 'low' }[next.end] ?? next.end ?? before.end)
 				: (next.end ?? before.end),
 		period: next.by.length > 0 || isAnew ? next.period : before.period,
@@ -240,6 +250,7 @@ function readLine(line, table, columns, shared) {
 		top: rows.top,
 		isOfKinds: rows.isOfKinds,
 		isOfPeriods,
+		isLevel,
 		isOfMoney: isOfMoney && !isOfBeing,
 		isShare,
 		isYesNo: isVerdict,

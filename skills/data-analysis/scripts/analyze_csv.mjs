@@ -309,6 +309,9 @@ function report(options) {
 		return none ? console.log(none) : refuse(asked, whole, all.columns);
 	}
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
+	const isNone =
+		wanted.conditions.some(({ isPerhaps }) => isPerhaps) && isEmpty(onlyRows(whole, wanted.conditions, []));
+	if (isNone) wanted.conditions = wanted.conditions.filter(({ isPerhaps }) => !isPerhaps);
 	const table = onlyRows(whole, wanted.conditions, notes);
 	const analysis = all && table === whole && wanted.by.length === 0 ? all : analyze(table, wanted.by, wanted.period);
 	if (all && analysis !== all)
@@ -371,6 +374,10 @@ function report(options) {
 			)
 		: notes;
 	if (told.length > 0) console.log(`\n## Notes\n\n${told.map((note) => `- ${note}`).join('\n')}`);
+}
+
+function isEmpty(table) {
+	return Boolean(table.rows().next().done);
 }
 
 /** Of a question that asks for no more than what the script prints without one. */

@@ -101,7 +101,7 @@ const FOLLOWING = new RegExp(
 	[
 		// It names nothing of its own: `How many are there?`, `What percentage is that?`, `the total?`
 		String.raw`^(?=.*\b(?:${OF_FIGURE})\b)\W*(?:(?:${OF_ANY}|${OF_FIGURE})\b ?)+\W*$`,
-		String.raw`\b(who|which|how many) (ones? )?there\b`,
+		String.raw`\b(who|which|how many) (ones? )?there\b|^\W*(and )?(when|where|who) (is|was|are|were) (it|that|this|those|they)\W*$`,
 		String.raw`^\W*(and|now|also|then|again|same|instead|what about|how about|but|only|just|their|his|her|its|(make|do|sort|order|show|draw) (it|that|this|them|those|these|the same)|as an?|per|by)\b`,
 		String.raw`^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$`,
 		String.raw`^\W*(in|at|on|for|from|since|with|without) .{1,60} only\W*$`,

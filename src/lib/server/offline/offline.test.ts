@@ -677,6 +677,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		'What percentage is that?',
 		'How much was that in total?',
 		'the total?',
+		'When was that?',
 		'Who there has a licence?'
 	])('F9: what is asked about those that were found goes on with the question: %s', async (text) => {
 		const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
