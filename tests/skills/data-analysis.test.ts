@@ -1210,6 +1210,7 @@ describe('data-analysis: a bank account and a list of volunteers', () => {
 		],
 		['Who lives in York and can drive?', "helpers.csv can't answer that: I find nothing for “drive” in it."],
 		['How many members are there?', 'There are **4** members.'],
+		['What is the total?\nIn bank.csv\nand in helpers.csv?', 'The total Hours per month is **55**.'],
 		['Is Ben Okafor first aid trained?', 'Yes: First aid is “yes” for **Ben Okafor**.']
 	])('of two files the one is asked that can answer: %s', async (question, expected) => {
 		const cwd = await withFile('bank.csv', BANK);

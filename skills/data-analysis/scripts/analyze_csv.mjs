@@ -75,8 +75,9 @@ const TAKINGS = /\b(revenue|turnover|takings|sales|sell|sold)\b/i;
 const MOST_ROWS_READ_TWICE = 50_000;
 
 function main(args) {
-	const options = readOptions(args);
-	if (!options) return console.log(USAGE);
+	const read = readOptions(args);
+	if (!read) return console.log(USAGE);
+	const options = fileChosen(read);
 	const sizes = options.files.map((file) => statSync(file, { throwIfNoEntry: false }));
 	for (const [at, size] of sizes.entries())
 		if (size?.isFile()) console.log(`Reading ${options.files[at]} (${bytesText(size.size)}) …`);
@@ -102,6 +103,18 @@ function partsOf({ question, ...options }, file) {
 	const isApart = cellsOf(one).some(({ index }) => cellsOf(other).some((each) => each.index !== index));
 	const parts = [one, isApart ? other : `${one}\n${other}`];
 	return parts.every((each) => readQuestion(each, table, columns).unknown.length === 0) ? parts : [question];
+}
+
+/** `What is the total?`, `In bank.csv`: the question of before, for that file. */
+function fileChosen(options) {
+	const lines = options.question?.trim().split('\n') ?? [];
+	const fileIn = (line) => {
+		const [, name] = /^\W*(?:(?:and|in|of|for|from|the|file)\s+)*(\S+?)\W*$/i.exec(line) ?? [];
+		return options.files.find((file) => file.toLowerCase() === name?.toLowerCase());
+	};
+	const file = fileIn(lines.at(-1) ?? '');
+	const asked = lines.filter((line) => !fileIn(line));
+	return file && asked.length > 0 ? { ...options, files: [file], question: asked.join('\n') } : options;
 }
 
 /** `What are these two files about?`, `Which file has more rows?`: of the files, and not of what is in one. */
