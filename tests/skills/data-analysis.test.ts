@@ -1118,6 +1118,7 @@ describe('data-analysis: a bank account and a list of volunteers', () => {
 		[BANK, 'What was my highest balance?', 'The highest Balance is **4,660.05**: 2026-02-01.'],
 		[BANK, 'When was my balance highest?', 'The highest Balance is **4,660.05**: 2026-02-01.'],
 		[BANK, 'What was my minimum balance?', 'The lowest Balance is **2,210.05**: 2026-01-28.'],
+		[BANK, 'What’s my current balance?', 'The Balance on 2026-03-02 is **2,897.55**.'],
 		[BANK, 'What is my balance at the end?', 'The Balance on 2026-03-02 is **2,897.55**.'],
 		[BANK, 'What was my balance at the end of February?', 'The Balance on 2026-02-19 is **3,802.55**.'],
 		[BANK, 'How much did I pay for rent?', /“Rent January” or “Rent February” or “Rent March” is \*\*2,685\.00\*\*/],

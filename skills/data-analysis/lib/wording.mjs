@@ -144,6 +144,7 @@ export function inOwnWords(line, columns) {
 			flow && `total ${flow}`
 		],
 		[new RegExp(`\\b(?:after|(?:at|by) the end of) (?=${MONTH})`, 'g'), balance && 'until '],
+		[/ current(?= balance\b)/g, balance && ' '],
 		[/ at the end (?=$)/g, balance && ' '],
 		[/\bhow (?:much|many) (?:dollars|euros?|pounds|bucks|quid|kroner|francs)\b/g, 'how much money'],
 		[/\b(brought|brings?) in\b/g, 'made'],
