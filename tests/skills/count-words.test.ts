@@ -127,6 +127,23 @@ describe('count-words: questions about a text file', () => {
 		expect(await ask(question, text)).toMatchObject({ stdout: expected });
 	});
 
+	it('tells the day of the meeting before that of the next, and says of minutes what they can be asked', async () => {
+		const cwd = await temporaryFolder();
+		const text =
+			'Minutes\nHeld on Tuesday 10 March 2026.\nPresent: Ann.\nA heater was agreed.\nNext meeting: 14 April 2026.\n';
+		await writeFile(join(cwd, 'minutes.txt'), text);
+		const about = async (question: string) =>
+			(await runSkill('count-words/scripts/quote.mjs', ['minutes.txt', '--question', question], { cwd })).stdout;
+		for (const question of ['What day was the meeting?', 'Which date was the meeting on?', 'When was the meeting?'])
+			expect(await about(question)).toBe(
+				'> Line 2: Held on Tuesday 10 March 2026.\n\nThis sentence says when it was.\n'
+			);
+		const summed = await about('Summarise the minutes in three points');
+		expect(summed).toMatch(/^This finds words in minutes\.txt, and can't sum up what it says\. It begins:/);
+		expect(summed).toContain('You can ask for:\n\n- Who was there?\n- What was decided?\n- Which dates are in it?\n');
+		expect(await about('Which file mentions the heater?')).toContain('> minutes.txt, line 4: A heater was agreed.');
+	});
+
 	it('of several files it says which one a sentence is of', async () => {
 		const cwd = await temporaryFolder();
 		await writeFile(join(cwd, 'a.txt'), 'The ferry is late.\n');

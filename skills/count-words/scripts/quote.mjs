@@ -14,10 +14,12 @@ const SMALL = new Set(
 	 can could will would shall should may might must what which who whom whose when where why how many much often of in on at for from to with into as by about
 	 and or but not no if then than so any some all each every there here please tell show give find get look see say says said read file files text texts document documents note notes
 	 line lines sentence sentences word words mention mentions mentioned contain contains written write anything something anyone someone everything let know
-	 summarise summarize summary describe explain overview gist main point points content contents quote just also up out hi hello two three four five both`.split(
+	 summarise summarize summary describe explain overview gist main key point points bullet bullets paragraph paragraphs short shortly content contents quote just also up out hi hello two three four five both`.split(
 		/\s+/
 	)
 );
+
+const SUMMING = /\b(summar\p{L}+|overview|describe|gist|(main|key) points)\b/iu;
 
 /** What a question can ask for by its kind. */
 const KINDS = [
@@ -40,19 +42,29 @@ const KINDS = [
 const DECIDED = 'what was decided';
 /** What minutes and letters say in other words than one asks in. */
 const SAID_SO = [
-	['when it was', /\bwhen (was|is) (the|this) (meeting|call|session)\b/i, /^\W*(date|held)\b/i],
+	[
+		'when it was',
+		/\b(when|(what|which) (day|date|time)|on (what|which) (day|date)) (was|is) (the|this) (meeting|call|session)\b/i,
+		/^\W*(date|held)\b/i
+	],
 	['where it was', /\bwhere (was|is) (the|this) (meeting|call|session)\b/i, /^\W*(place|venue|location|held)\b/i],
 	[
 		'who was there',
 		/\bwho\b.*\b(at|in) (the|this) (meeting|call|session)\b|\bwho (else )?(was|were) (there|present)\b|\bwho (came|attended)\b|\bparticipants\b/i,
-		/^\W*(present|attend\w*|participants|in attendance)\b/i
+		/^\W*(present|attend\w*|participants|in attendance)\b/i,
+		'Who was there?'
 	],
 	[
 		'who was not there',
 		/\bwho\b.*(\b(missing|absent|excused|sick)\b|(\bnot|n[’']t) (there|come|at|present)\b)/i,
 		/^\W*(apologies|absent|excused|regrets|not present)\b/i
 	],
-	[DECIDED, /\bwhat\b.*\b(decided|agreed|decisions?)\b/i, /\b(decided|agreed|resolved|approved|decisions?)\b/i]
+	[
+		DECIDED,
+		/\bwhat\b.*\b(decided|agreed|decisions?)\b/i,
+		/\b(decided|agreed|resolved|approved|decisions?)\b/i,
+		'What was decided?'
+	]
 ];
 
 function main(args) {
@@ -71,8 +83,9 @@ function main(args) {
 		texts.map(({ file }) => file),
 		'and'
 	);
+	const isOfFiles = texts.length > 1 || /\b(which|what|any)\b.*\b(files?|documents?)\b/i.test(values.question);
 	const sentences = texts.flatMap(({ file, text }) =>
-		sentencesOf(text).map((each) => ({ ...each, place: `${texts.length > 1 ? `${file}, line` : 'Line'} ${each.line}` }))
+		sentencesOf(text).map((each) => ({ ...each, place: `${isOfFiles ? `${file}, line` : 'Line'} ${each.line}` }))
 	);
 	if (sentences.length === 0) return console.log(`${name} is empty.`);
 	// What goes on with a question is in a line of its own.
@@ -81,7 +94,10 @@ function main(args) {
 		.replace(/\bsum up\b|\S+\.(csv|tsv|txt|md)\b/gi, ' ');
 	const telling = (line) => wordsOf(line).filter((word) => !SMALL.has(word.toLowerCase()));
 	const line = question.split('\n').findLast((each) => telling(each).length > 0) ?? question;
-	const asked = [...new Set(telling(line))];
+	const called = texts.flatMap(({ file }) => wordsOf(file.replace(/\.\w+$/, '').replace(/[_-]/g, ' ')));
+	// `Summarise the minutes` is of minutes.txt.
+	const isNamed = (word) => SUMMING.test(line) && called.some((each) => isSame(each, word));
+	const asked = [...new Set(telling(line))].filter((word) => !isNamed(word));
 	for (const [what, asking, pattern] of SAID_SO) {
 		if (!asking.test(line)) continue;
 		// `What was decided about the fee?`
@@ -154,7 +170,10 @@ function questions(sentences) {
 	const [often] = [...times].sort(([, one], [, other]) => other - one);
 	const list = kinds.slice(0, 3).map(([name]) => `Which ${name.replace(/^an? /, '').replace(/s$/, 'se')}s are in it?`);
 	if (often?.[1] > 1) list.push(`What does it say about ${often[0]}?`);
-	return `You can ask for:\n\n${[...list, 'How many words does it have?'].map((each) => `- ${each}`).join('\n')}`;
+	const told = SAID_SO.flatMap(([, , pattern, question]) =>
+		question && sentences.some(({ text }) => pattern.test(text)) ? [question] : []
+	);
+	return `You can ask for:\n\n${[...told, ...list, 'How many words does it have?'].map((each) => `- ${each}`).join('\n')}`;
 }
 
 /** With the numbers of their lines; a line that only stands for layout has none. */

@@ -6,9 +6,8 @@ import { quantile } from './columns.mjs';
 import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
 import { isAmount, labelOf, sortOf, WHO } from './names.mjs';
-import { monthText } from './values.mjs';
-import { hasBothSigns } from './wording.mjs';
-import { cell, groupReport, rowReport, share } from './report.mjs';
+import { monthText, parseNumber } from './values.mjs';
+import { cell, groupReport, hasBothSigns, rowReport, share } from './report.mjs';
 
 /** So many rows are shown. */
 const MOST_ROWS = 20;
@@ -23,7 +22,7 @@ const WORDS = { sum: 'total', mean: 'average', median: 'median', min: 'lowest', 
  * @param found `table` and `analysis` of the rows that are meant, `all` of the whole file (or null, where that's the same), `value`: index of the number column, or null
  * @returns `text`; `isDrawn`: a chart belongs to it; `isOfRows`: it's of the number of rows; `isWhole`: columns and statistics follow
  */
-export function answer(wanted, { details, all, whole, table, analysis, value }) {
+export function answer(wanted, { details, all, whole, table, analysis, value, beside }) {
 	const { by, period, measure = 'sum', top, isOfKinds, isQuestion, isYesNo, noun = 'rows' } = wanted;
 	const { columns, groups, rows } = analysis;
 	const total = (all ?? analysis).rows;
@@ -131,6 +130,11 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		return columns[value].show(number);
 	}
 
+	function shownCell(text) {
+		const number = parseNumber(text, table.decimalComma);
+		return number ? shown(number) : cell(text);
+	}
+
 	function thingOf(index) {
 		return flow && index === value ? FLOWS[flow].one : cell(columns[index].name);
 	}
@@ -173,9 +177,16 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		const part = isPart ? ` That is ${share(number, whole)} of all${flow ? ` ${FLOWS[flow].all}` : ''}.` : '';
 		const named = isSame ? thingOf(value) : nameOf(measure);
 		return said(
-			[`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`, piecesBeside()],
+			[`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`, partBeside(), piecesBeside()],
 			(more + part).trim()
 		);
+	}
+
+	/** Of all that came in, what has the category Income. */
+	function partBeside() {
+		const found = beside?.columns[value].numbers;
+		if (!found || found.count === 0 || found.count === columns[value].numbers.count || measure !== 'sum') return '';
+		return `With ${phraseOf(wanted.beside, columns)} it is **${shown(found.sum)}**.`;
 	}
 
 	/** `How much coffee did we sell?` may be meant of money or of pieces: both are told. */
@@ -189,7 +200,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 
 	/** A percentage of rows is often meant of the money in them: both are told. */
 	function shareOfSum() {
-		if (value === null || !isAmount(columns[value].name)) return '';
+		if (wanted.isShareOfRows || value === null || !isAmount(columns[value].name)) return '';
 		const [part, sum] = [columns[value], (all ?? analysis).columns[value]].map(({ numbers }) => numbers);
 		if (part.count === 0 || compare(sum.min, ZERO) < 0 || compare(sum.sum, ZERO) === 0) return '';
 		return `Of the ${nameOf('sum')} it is **${share(part.sum, sum.sum)}** (${shown(part.sum)} of ${shown(sum.sum)}).`;
@@ -262,7 +273,12 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 	/** Those with the highest or the lowest of a column: all that have it, or the first so many. */
 	function ofEnd(index, isHigh, word) {
 		const found = sortedRows(table, index, isHigh, top ?? MOST_ROWS);
-		const best = top ? found : found.filter(({ cells }) => cells[index] === found[0].cells[index]);
+		const same = found.filter(({ cells }) => cells[index] === found[0].cells[index]);
+		// Of several on the last day, the last in a file that goes on in time.
+		const isLastRow = wanted.isOfBalance && !columns[index].isNumber;
+		const isBackwards =
+			same.length < found.length && sortedRows(table, null, false, 1)[0].cells[index] === same[0].cells[index];
+		const best = top ? found : isLastRow ? [same.at(isBackwards ? 0 : -1)] : same;
 		const first = columns.findIndex(({ type }) => type === 'text');
 		const isNamed = named !== null || top || first < 0;
 		const few = named === index || best.length > MOST_NAMED ? '' : namesIn(best, isNamed ? named : first);
@@ -271,9 +287,11 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		const thing = thingOf(index);
 		const figure = own ?? shown(statOf(columns[index].numbers, word === 'highest' ? 'max' : 'min'));
 		const scope = scopeOf(conditions.filter((each) => each.index !== index || each.months));
-		const lead = top
-			? `${few ? 'The' : 'Here are the'} ${best.length} ${noun} with the ${word} ${thing}${scope}${few ? ` are ${few}` : ''}.`
-			: `The ${word} ${thing}${scope} is **${figure}**${names}.`;
+		const lead = isLastRow
+			? `The ${cell(columns[value].name)} on ${own} is **${shownCell(best[0].cells[value])}**.`
+			: top
+				? `${few ? 'The' : 'Here are the'} ${best.length} ${noun} with the ${word} ${thing}${scope}${few ? ` are ${few}` : ''}.`
+				: `The ${word} ${thing}${scope} is **${figure}**${names}.`;
 		return said([lead], rowReport(columns, best, best.length));
 	}
 

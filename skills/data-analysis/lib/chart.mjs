@@ -34,9 +34,10 @@ function byGroup(groups, value, column, measure) {
 	});
 	const all = found.filter((bar) => bar.value !== null);
 	const inOrder = groups.isInOrder;
-	const bars = all.length <= MOST_BARS ? all : inOrder ? all.slice(-MOST_BARS) : all.slice(0, MOST_BARS);
-	const some =
-		bars.length < all.length ? `, the ${inOrder ? 'last' : 'largest'} ${MOST_BARS} of ${all.length} groups` : '';
+	const { most = MOST_BARS, isLowestFirst } = groups.arranged;
+	const bars = all.length <= most ? all : inOrder ? all.slice(-most) : all.slice(0, most);
+	const end = inOrder ? 'last' : isLowestFirst ? 'smallest' : 'largest';
+	const some = bars.length < all.length ? `, the ${end} ${most} of ${all.length} groups` : '';
 	const labelAxis = groups.title;
 	if (!column)
 		return { title: `Rows by ${labelAxis}`, subtitle: `Number of rows${some}`, valueAxis: 'rows', labelAxis, bars };

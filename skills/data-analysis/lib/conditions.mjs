@@ -7,6 +7,7 @@ import { capitalized, monthNumber, parseDate, parseNumber, periodKey } from './v
 
 const SIGN_WORDS = { '!=': 'not', '>': 'over', '<': 'under', '>=': 'at least', '<=': 'at most' };
 const DATE_WORDS = { '!=': 'not', '>': 'after', '<': 'before', '>=': 'since', '<=': 'until' };
+const MOST_CELLS = 6;
 const SIGNED = /^(.+?)\s*(!=|>=|<=|=|>|<)\s*(.*)$/s;
 const MONTHS =
 	/\b(\d{4}-\d{2}(?:-\d{2})?|(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? )?(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?(?: \d{4})?|(?:19|20)\d{2})(?![\w-])/g;
@@ -28,7 +29,9 @@ export function phraseOf({ index, sign, cells, months, text }, columns, isBare =
 	}
 	// `no Table`
 	if (!cells || cells.includes('')) return text;
-	return `${name} ${sign === '=' ? '' : 'not '}${cells.map((cell) => `“${cell}”`).join(' or ')}`;
+	const shown = cells.slice(0, MOST_CELLS).map((cell) => `“${cell}”`);
+	const more = cells.length > shown.length ? [`${cells.length - shown.length} more`] : [];
+	return `${name} ${sign === '=' ? '' : 'not '}${[...shown, ...more].join(' or ')}`;
 }
 
 /** The months and years in a sentence of small letters: `{ text, at, months }`, where `months` starts a date: 2025, 2025-01, 2025-01-31, or `-01` of any year. */

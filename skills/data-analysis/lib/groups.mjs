@@ -15,6 +15,8 @@ export class Groups {
 	#period;
 	#columns;
 	#all = new Map();
+	/** `by` (`name` or `size`, if it's said), `isLowestFirst`, `most` that are shown. */
+	arranged = {};
 
 	/** `by` are column indexes; `period` makes days into weekdays, months, quarters or years. */
 	constructor(by, columns, period) {
@@ -60,14 +62,15 @@ export class Groups {
 		return this.#period && this.#period !== name.toLowerCase() ? `${name} (${this.#period})` : name;
 	}
 
-	/** Dates, months, quarters and numbers keep their own order; other names are ordered by size. */
+	/** Dates, months, quarters and numbers keep their own order; other names are ordered by size, unless something else is said. */
 	get isInOrder() {
+		if (this.arranged.by) return this.arranged.by === 'name';
 		if (this.#period || ['date', 'integer', 'number'].includes(this.#columns[this.#by[0]].type)) return true;
 		const names = [...this.#all.values()].map(({ keys }) => keys[0]).filter((name) => name !== MISSING_KEY);
 		return names.length > 0 && names.every((name) => monthNumber(name) ?? periodKey(name));
 	}
 
-	/** Dates, numbers and months ascending, others by `measure` of the column at index `value` (or by rows), largest first. */
+	/** Dates, numbers and months ascending, others by `measure` of the column at index `value` (or by rows), largest first, if nothing else is said. */
 	ordered(value, measure = 'sum') {
 		const inOrder = this.isInOrder;
 		const entries = [...this.#all.values()].map((group) => ({
@@ -75,13 +78,16 @@ export class Groups {
 			order: group.keys.flatMap((key) => (inOrder ? natural(key) : [key])),
 			size: value === null ? decimal(group.rows) : group.sums[value].measure(measure)
 		}));
-		entries.sort((one, other) => (inOrder ? 0 : compareSizes(other.size, one.size)) || inTurn(one.order, other.order));
+		const turn = this.arranged.isLowestFirst ? -1 : 1;
+		entries.sort(
+			(one, other) => (inOrder ? 0 : compareSizes(other.size, one.size, turn)) || inTurn(one.order, other.order)
+		);
 		return entries.map(({ group }) => group);
 	}
 }
 
-function compareSizes(one, other) {
-	return one && other ? compare(one, other) : Number(Boolean(one)) - Number(Boolean(other));
+function compareSizes(one, other, turn) {
+	return one && other ? compare(one, other) * turn : Number(Boolean(one)) - Number(Boolean(other));
 }
 
 function inTurn(one, other) {

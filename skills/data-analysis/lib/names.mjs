@@ -19,7 +19,7 @@ export const SMALL = new Set(
 	`a an the this that these those it its them they their there i we you he she my our your me us is are was were be been being am do does did done have has had
 	 can could would may might please tell show give list find get see know want need what which who whom whose where when how of in on at for from to with
 	 into as by per and or also then now but so if any all some each every across within between than vs versus compared compare comparison against out up only just
-	 say said called named go goes went come comes came take takes took make makes made spend spends spent spending pay pays cost costs buy buys bought sell sells sold
+	 say said called named go goes went come comes came take takes took make makes made spend spends spent spending gives gave given pay pays cost costs buy buys bought sell sells sold
 	 earn earns earned live lives living belong happen happened hi hello hey thanks thank ok okay file csv tsv table data sheet dataset spreadsheet column columns
 	 row rows line lines entry entries record records item items thing things one ones people person persons value values number numbers figure figures
 	 altogether overall whole entire time times much many money about sale sales spending expense expenses costs everyone everybody everything often still yet ever again there different various distinct unique kind kinds
@@ -123,6 +123,10 @@ export function stem(word) {
 		.replace(/([^s])s$/, '$1');
 }
 
+/** Of an order, and no part of a name: `Who joined first?` is of no First aid. */
+const ORDER =
+	/^(first|last|latest|newest|earliest|oldest|youngest|most|least|high|higher|highest|low|lower|lowest|best|worst|top|next|new|old)$/;
+
 /** Columns that are named, in the order of the sentence: by all words of the name, or nearly (`joined` by `join`, `revenue` by `revnue`). */
 export function namedColumns(said, columns) {
 	const tokens = [...said.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: text, index }) => ({ text, at: index }));
@@ -159,6 +163,7 @@ export function namedColumns(said, columns) {
 				({ text, at }) =>
 					text.length > 2 &&
 					!SMALL.has(text) &&
+					!ORDER.test(text) &&
 					!ROW_NOUNS.has(stem(text)) &&
 					parts.some((part) => stem(part) === stem(text)) &&
 					isOnly({ text }) &&

@@ -1,7 +1,6 @@
 /** Turns a question into what the script can do: which rows it wants, what to group them by, and which number to look at. */
 
-import { plain, subtract, ZERO } from './decimal.mjs';
-import { conditionText } from './conditions.mjs';
+import { subtract, ZERO } from './decimal.mjs';
 import {
 	isAmount,
 	labelOf,
@@ -15,7 +14,7 @@ import {
 	stem,
 	WHO
 } from './names.mjs';
-import { kindsOf } from './report.mjs';
+import { hasBothSigns, kindsOf } from './report.mjs';
 import {
 	A_VALUE,
 	comparedPeriod,
@@ -27,9 +26,10 @@ import {
 	readPeriod,
 	readTop,
 	readYears,
-	sentenceOf
+	sentenceOf,
+	sharedBy
 } from './sentence.mjs';
-import { hasBothSigns } from './wording.mjs';
+import { OF_BALANCE } from './wording.mjs';
 
 const MEASURES = [
 	[
@@ -66,7 +66,8 @@ const PRICED =
 	/\b(?:how much (?:is|are|does|do) (?:a|an|the|one|each) (\p{L}+)|what (?:do|does|did) (?:a|an|one|each) (\p{L}+) costs?)\b/u;
 const FLIPPED = { '>': '<', '<': '>', '>=': '<=', '<=': '>=', '=': '=' };
 /** In a column with both signs: what goes out, and what comes in. */
-const GOING_OUT = /\b(spen[dt]\w*|expenses?|expensive|cheapest|costs?|pay|paid|payments?|purchases?|buy|buys|bought)\b/;
+const GOING_OUT =
+	/\b(spen[dt]\w*|expenses?|expensive|cheapest|costs?|pay|paid|payments?|purchases?|buy|buys|bought|(?:go|goes|went) out)\b/;
 /** Of people. */
 const BIRTH = /birth|born|dob/i;
 const OF_BIRTH = /\b(oldest|eldest|youngest|born|birthdays?)\b/;
@@ -79,6 +80,7 @@ const DIRECTION =
 const OF_FUTURE = /\b(will|shall|going to|tomorrow|next (day|week|month|quarter|year)|in future|forecast|predict)\b/;
 const MORE = /\b(more|higher|bigger|larger|greater)\b/;
 const LESS = /\b(less|fewer|lower|smaller|cheaper)\b/;
+const BY_NAME = /\balphabetically\b/;
 const LISTED = /\b(list|show)\b/;
 const SHARE = /\b(share|percent|percentage|proportion)\b|%/;
 /** A question for yes or no. */
@@ -92,6 +94,9 @@ const OF_ONE = /\b(ever|any\w*|some\w*|one|single|once)\b/;
 /** Nothing by themselves, unless a cell is called so. */
 const EMPTY = /\b(any(thing|where)|something|among)\b/g;
 export const SUM_OF_PRICES = 'the sum of prices';
+/** Speaks of the rows that were found before. */
+const OF_THOSE =
+	/\b(of|among) (them|those|these|that|it)\b|\b(they|them|their|those)\b|\b(who|which|how many) there\b/i;
 /** Goes on with what was asked before. */
 const FOLLOWING = /^ (and|what about|how about|only|just) /;
 /**
@@ -106,8 +111,10 @@ export function readQuestion(text, table, columns) {
 		.map((line) => line.trim())
 		.filter(Boolean);
 	const [last, ...earlier] = lines.map((line) => readLine(line, table, columns)).toReversed();
-	// What was refused is gone on with by nothing.
-	const read = [...earlier.toReversed().filter(({ unknown }) => unknown.length === 0), last].reduce(goOn);
+	// What was refused is gone on with by nothing, and of those that weren't found nothing is told.
+	const lacking = OF_THOSE.test(lines.at(-1)) ? (earlier[0]?.unknown ?? []) : [];
+	const found = [...earlier.toReversed().filter(({ unknown }) => unknown.length === 0), last].reduce(goOn);
+	const read = lacking.length > 0 ? { ...found, unknown: [...new Set([...lacking, ...found.unknown])] } : found;
 	// Who names some rows and no number wants to see them.
 	const isOfNumber =
 		read.measure ||
@@ -123,10 +130,12 @@ function goOn(before, next) {
 	);
 	// `How many are over 60?`, `Who is the youngest?`: of all.
 	const isLimitOf = ({ index, number, isOfFlow }) => number && !isOfFlow && next.end && index === next.value;
+	// `On food?`, `and on rent?`: in another column it may be meant beside the first or instead of it.
+	const isOfCells = next.isFollowing && next.conditions.some(({ cells }) => cells);
 	const conditions = [
-		...before.conditions.filter(
-			(each) => !isLimitOf(each) && next.conditions.every(({ index }) => index !== each.index)
-		),
+		...before.conditions
+			.filter((each) => !isLimitOf(each) && next.conditions.every(({ index }) => index !== each.index))
+			.map((each) => (isOfCells && each.cells ? { ...each, isPerhaps: true } : each)),
 		...next.conditions
 	];
 	// `The best day?`, `Who is the youngest?`: another figure, asked for anew, is of all, and so is somebody.
@@ -139,19 +148,30 @@ function goOn(before, next) {
 			: before.by.filter((index) =>
 					next.conditions.every((each) => each.index !== index || each.isSeveral || each.sign !== '=')
 				);
+	// `What share is that?` of a sum
+	const isShareOfSum = next.isShare && next.value === null && (before.measure === 'sum' || before.isShareOfSum);
+	// `Who is the oldest?`, `What is the total?`: of all.
+	const isOfTotal = /sum|mean|median/.test(next.measure) && next.end === undefined && by.length === 0;
+	const isLevelOnly = isOfTotal && next.measure === 'sum' && before.end !== undefined && next.value === null;
 	return {
 		...before,
 		...Object.fromEntries(given),
+		...(isShareOfSum && { measure: 'sum', isShareOfSum }),
+		...(isLevelOnly && before.isLevel && { value: null }),
 		conditions,
 		by,
 		// `How much did I spend?`, `Which was the biggest?`: the biggest that goes out.
-		end:
-			next.flow === undefined && before.flow === 'out' && next.value === null
+		end: isOfTotal
+			? undefined
+			: next.flow === undefined && before.flow === 'out' && next.value === null
 				? ({ low: 'high', high: 'low' }[next.end] ?? next.end ?? before.end)
 				: (next.end ?? before.end),
 		period: next.by.length > 0 || isAnew ? next.period : before.period,
 		// Yes or no only what asks for it, or goes on with such.
 		isYesNo: next.isYesNo || (before.isYesNo && next.isFollowing),
+		isShare: next.isShare || (before.isShare && next.isFollowing),
+		/** `What percentage is that?` of a number of rows is of no sum. */
+		isShareOfRows: next.isShare && before.measure === 'count',
 		isOfAll: next.isOfAll || (before.isOfAll && next.isFollowing),
 		limit: next.limit ?? (next.isFollowing ? before.limit : undefined),
 		shown: next.shown ?? (next.isFollowing ? before.shown : undefined),
@@ -164,12 +184,12 @@ function goOn(before, next) {
  * One line: which columns play which part, then which rows are meant, then which figure. What is left of it means nothing that is known.
  * Each step takes from the sentence what it has understood, so their order counts.
  */
-function readLine(line, table, columns) {
+function readLine(line, table, columns, shared) {
 	const sentence = sentenceOf(line, table.name, columns);
 	const { said } = sentence;
 	const parts = partsOf(said, columns);
 	learnWords(sentence, columns, parts);
-	const rows = readRows(sentence, columns, parts, table.decimalComma);
+	const rows = readRows(sentence, columns, parts, table.decimalComma, shared);
 	const figure = readFigure(sentence, columns, parts, rows);
 	const { conditions, by, period, compared, direction, sortedBy } = rows;
 	const { date, age, amount, namedNumber, isDaily } = parts;
@@ -177,11 +197,16 @@ function readLine(line, table, columns) {
 	const isSorted = sortedBy !== undefined || (direction !== undefined && by.length === 0);
 	takeMeant(sentence, columns, parts, rows, figure, isSorted);
 	const words = unknownIn(sentence, parts);
+	const those = words.flatMap((word) => {
+		const found = sharedBy(word, columns);
+		return found ? [[word, found]] : [];
+	});
+	if (those.length > 0 && !shared) return readLine(line, table, columns, new Map(those));
 	const undone = undoneIn(said, parts, rows);
 	if (undone) words.push(undone);
 	const guesses = guessesIn(conditions, columns, parts, rows);
 	const { limit, moreLimits } = takeLimitsOfFigure(said, parts, rows, figure);
-	if (flow === 'out') flipLimits(conditions, columns, value ?? amount);
+	if (flow === 'out') flipLimits(conditions, value ?? amount);
 	const refused = refusedIn(sentence, columns, parts, rows, { ...figure, guesses, limit, moreLimits });
 
 	const isListed = LISTED.test(said);
@@ -225,6 +250,7 @@ function readLine(line, table, columns) {
 		top: rows.top,
 		isOfKinds: rows.isOfKinds,
 		isOfPeriods,
+		isLevel,
 		isOfMoney: isOfMoney && !isOfBeing,
 		isShare,
 		isYesNo: isVerdict,
@@ -233,13 +259,18 @@ function readLine(line, table, columns) {
 		isAsking: ASKING.test(said),
 		limit,
 		flow,
+		beside: figure.beside,
 		pair: pairIn(compared),
 		isThan: /\bthan (?![$€£¥]?\d)/.test(said),
 		isLess: LESS.test(said),
-		shown: figure.isOfBalance ? namedNumber : rows.shown,
+		// When it was so is told with a balance.
+		shown: figure.isOfBalance ? (/low|high/.test(end) ? date : namedNumber) : rows.shown,
+		isOfBalance: figure.isOfBalance && end === 'late',
 		isOfWhen: date !== undefined && /\b(when|days?|dates?)\b/.test(said),
 		isOfWho: /\b(who|whom|whose|names?)\b/.test(said),
 		noun: isDaily && /\bdays\b/.test(said) ? 'days' : nounOf(sentence, parts.named, columns[parts.label]),
+		/** How groups are ordered, where that is said. */
+		order: by.length === 0 ? undefined : BY_NAME.test(said) ? 'name' : direction || rows.top ? 'size' : undefined,
 		sortBy: isSorted ? (sortedBy ?? value ?? (/new|late|earl/.test(direction) ? date : (age ?? amount))) : undefined,
 		isDescending:
 			/^(oldest|highest|biggest|largest|newest|latest|longest|most|best)/.test(direction ?? '') ||
@@ -265,6 +296,12 @@ function partsOf(said, columns) {
 	const named = namedColumns(said, columns);
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
 	const levels = numbers.filter((index) => sortOf(columns[index].name) === 'level');
+	const ofNumbers = named.filter(
+		({ index, at, text }) =>
+			columns[index].isNumber && sortOf(columns[index].name) !== 'id' && !A_VALUE.test(said.slice(at + text.length))
+	);
+	// `revenue by region, units instead of revenue`
+	const isInstead = ({ at, text }) => said.startsWith(' instead', at + text.length);
 	const dates = columns.flatMap(({ type }, index) => (type === 'date' ? [index] : []));
 	const age = numbers.find((index) => /age$/i.test(columns[index].name));
 	const birth = dates.find((index) => BIRTH.test(columns[index].name));
@@ -274,10 +311,7 @@ function partsOf(said, columns) {
 		(isOfBirth ? birth : (dates.find((index) => index !== birth) ?? birth));
 	return {
 		named,
-		namedNumber: named.find(
-			({ index, at, text }) =>
-				columns[index].isNumber && sortOf(columns[index].name) !== 'id' && !A_VALUE.test(said.slice(at + text.length))
-		)?.index,
+		namedNumber: (ofNumbers.find(isInstead) ?? ofNumbers[0])?.index,
 		numbers,
 		levels,
 		age,
@@ -313,7 +347,7 @@ function learnWords({ said, nouns, known }, columns, { named, date, dates, label
 }
 
 /** Which rows are meant, in which groups and which order. */
-function readRows(sentence, columns, parts, decimalComma) {
+function readRows(sentence, columns, parts, decimalComma, shared) {
 	const { said } = sentence;
 	const { named, namedNumber, date, pieces, amount, levels, isDaily } = parts;
 	const top = readTop(sentence);
@@ -334,7 +368,7 @@ function readRows(sentence, columns, parts, decimalComma) {
 		...limits,
 		...readYears(sentence, columns, named),
 		...readMonths(sentence, columns, date),
-		...readCells(sentence, columns, named)
+		...readCells(sentence, columns, named, shared)
 	];
 	const { by, flags, isOfKinds, sortedBy, shown } = readColumns(sentence, columns, named, conditions);
 	const toShow =
@@ -412,11 +446,11 @@ function readFigure(sentence, columns, parts, rows) {
 	// A balance is the last one, and no average.
 	const isOfBalance =
 		namedNumber !== undefined &&
-		/balance/i.test(columns[namedNumber].name) &&
+		OF_BALANCE.test(columns[namedNumber].name) &&
 		!measured &&
 		date !== undefined &&
 		by.length === 0 &&
-		conditions.length === 0;
+		conditions.every(({ index }) => index === date);
 	const isSomeLevel =
 		meant !== 'count' &&
 		amount === null &&
@@ -432,13 +466,12 @@ function readFigure(sentence, columns, parts, rows) {
 		/\bwhen\b/.test(said) && conditions.length === 0 && by.length === 0 && named.some(({ index }) => index === date);
 	const isFlipped = /low|high/.test(dated) && GOING_OUT.test(said) && hasBothSigns(columns[ofNumber ?? amount]);
 	const end =
-		(isOfBalance ? 'late' : undefined) ??
 		ageEnd ??
 		bornEnd ??
 		(parts.isOfBirth && AGES.low.test(said) ? 'late' : undefined) ??
 		(isFlipped
 			? { low: 'high', high: 'low' }[dated]
-			: (dated ?? (isOfLast && /\b(last|latest)\b/.test(said) ? 'late' : undefined)));
+			: (dated ?? (isOfBalance || (isOfLast && /\b(last|latest)\b/.test(said)) ? 'late' : undefined)));
 	const isUnique = (index) => columns[index].counts.size === columns[index].filled;
 	const kinds = kindsOf(columns);
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
@@ -450,6 +483,18 @@ function readFigure(sentence, columns, parts, rows) {
 	const signed = value ?? amount;
 	const hasSigns = hasBothSigns(columns[signed]);
 	const flow = !hasSigns ? undefined : COMING_IN.test(said) ? 'in' : GOING_OUT.test(said) ? 'out' : undefined;
+	const isBeside = ({ at, text }, start, end) =>
+		/^ ((is|of|called) )?$/.test(at < start ? said.slice(at + text.length, start) : said.slice(end, at));
+	// `Total income`, where a category is called so, is all that came in; what has that category is told beside.
+	const ofIncome = conditions.findIndex(
+		({ index, sign, cells, ends }) =>
+			flow === 'in' &&
+			sign === '=' &&
+			cells?.length === 1 &&
+			COMING_IN.test(cells[0].toLowerCase()) &&
+			named.every((each) => each.index !== index || !isBeside(each, ends[0] - cells[0].length, ends[0]))
+	);
+	const [beside] = ofIncome < 0 ? [] : conditions.splice(ofIncome, 1);
 	if (flow)
 		conditions.push({
 			index: signed,
@@ -485,17 +530,20 @@ function readFigure(sentence, columns, parts, rows) {
 		isOfSum,
 		hasSigns,
 		flow,
+		beside,
 		isCoin: amount !== null && columns[amount].isOfMoney
 	};
 }
 
 /** Takes words that have done their work, or say nothing beside what was read. */
-function takeMeant(sentence, columns, { named }, { compared }, { flow, isCoin, hasSigns }, isSorted) {
+function takeMeant(sentence, columns, { named, namedNumber }, { compared, by }, { flow, isCoin, hasSigns }, isSorted) {
 	const { said } = sentence;
 	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
 	sentence.takeAll(new RegExp(COMING_IN, 'g'), () => flow === 'in');
 	sentence.takeAll(new RegExp(GOING_OUT, 'g'), () => flow === 'out');
 	sentence.takeAll(/\b(used?|read|see|watch)\b/g, () => /\b(used?|read|see|watch) .{0,20}most\b/.test(said));
+	sentence.takeAll(BY_NAME, () => by.length > 0);
+	sentence.takeAll(/\binstead\b/g, () => namedNumber !== undefined);
 	sentence.takeAll(/\bsingle\b/g, () => /\b(\p{L}+est|expensive|any|every|one|a) single\b/u.test(said));
 	sentence.takeAll(/\bdifference\b/g, () => pairIn(compared) !== undefined);
 	for (const { index, at, text } of named)
@@ -541,16 +589,11 @@ function takeLimitsOfFigure(said, { isYesNo, amount }, { conditions, limitsOfRow
 }
 
 /** `payments over 100` are below -100. */
-function flipLimits(conditions, columns, signed) {
+function flipLimits(conditions, signed) {
 	for (const each of conditions)
 		if (each.number && each.index === signed && !each.isOfFlow) {
-			const [number, sign] = [subtract(ZERO, each.number), FLIPPED[each.sign]];
-			Object.assign(each, {
-				number,
-				sign,
-				isFlipped: true,
-				text: conditionText(columns[signed].name, sign, plain(number))
-			});
+			// It's told as it was said, without the sign.
+			Object.assign(each, { number: subtract(ZERO, each.number), sign: FLIPPED[each.sign], isFlipped: true });
 		}
 }
 
@@ -603,6 +646,11 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		SHARE.test(said) && isOfPart && shared.length > 0 && 'percentage',
 		by.length > 0 && conditions.some(({ number }) => number) && TOGETHER.test(said) && 'in total',
 		figure.isOfBothEnds && 'both ends at once',
+		figure.hasSigns &&
+			GOING_OUT.test(said.replace(COMING_IN, ' ')) &&
+			COMING_IN.test(said) &&
+			'income and spending at once',
+		numbersAtOnce(said, columns, named),
 		// `each person`, where no column has persons
 		each && !figure.isEachRow && by.length === 0 && !isYesNo && each[0],
 		ago,
@@ -616,6 +664,20 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		MOVING.exec(said)?.[0],
 		lacking && /\bno( \S+){1,6}$/.exec(sentence.before(lacking.ends[0]))?.[0]
 	].filter(Boolean);
+}
+
+/** `revenue and units by region`, of which only one would be told. */
+function numbersAtOnce(said, columns, named) {
+	const numbers = named.filter(({ index }) => columns[index].isNumber);
+	const at = numbers.findIndex(({ index, at, text }, place) => {
+		const next = numbers[place + 1];
+		return (
+			next &&
+			next.index !== index &&
+			/^ and (the )?((total|average|sum of) )*$/.test(said.slice(at + text.length, next.at))
+		);
+	});
+	return at >= 0 && `${numbers[at].text} and ${numbers[at + 1].text} at once`;
 }
 
 /** `Where does Tom live?`: his town. */

@@ -32,9 +32,10 @@ function shortened(text, most) {
 /** A table by group for each number column of `values` (indexes), `first` leading; when there are several, a table of all sums before. */
 export function groupReport({ groups, columns, rows: total }, values, first, measure) {
 	const { title } = groups;
+	const { most } = groups.arranged;
 	if (values.length === 0) {
 		const rows = groups.ordered(null).map(({ label, rows }) => [label, rows, share(decimal(rows), decimal(total))]);
-		return section(`Rows by ${cell(title)}`, [title, 'rows', 'share'], rows, [total, '100 %']);
+		return section(`Rows by ${cell(title)}`, [title, 'rows', 'share'], rows, [total, '100 %'], most);
 	}
 	const parts = [];
 	/** One row a group: count, mean, minimum and maximum would only repeat its number. */
@@ -49,7 +50,7 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 		});
 		const headers = [title, 'rows', ...values.map((value) => columns[value].name)];
 		const all = [total, ...values.map((value) => columns[value].show(columns[value].numbers.sum))];
-		parts.push(section(`Sums by ${cell(title)}`, headers, rows, all));
+		parts.push(section(`Sums by ${cell(title)}`, headers, rows, all, most));
 	}
 	for (const value of [first, ...values.filter((index) => index !== first)]) {
 		const { name, numbers } = columns[value];
@@ -72,7 +73,7 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 			headers.push('share of sum');
 			all.push('100 %');
 		}
-		parts.push(section(`${capitalized(cell(name))} by ${cell(title)}`, headers, rows, all));
+		parts.push(section(`${capitalized(cell(name))} by ${cell(title)}`, headers, rows, all, most));
 	}
 	return parts.join('\n\n');
 }
@@ -92,15 +93,18 @@ export function rowReport(columns, rows, total) {
 	return total > rows.length ? `${table}\n\n${total - rows.length} more rows are not shown.` : table;
 }
 
-function section(heading, headers, rows, total) {
-	const shown = [...rows.slice(0, MOST_ROWS), ['**All**', ...total]];
+function section(heading, headers, rows, total, most = MOST_ROWS) {
+	const shown = [...rows.slice(0, most), ['**All**', ...total]];
 	const table = markdownTable(
 		headers,
 		shown,
 		headers.map((_, index) => index > 0)
 	);
-	const leftOut = rows.length - MOST_ROWS;
-	const rest = leftOut > 0 ? `\n\n${leftOut} more groups are not shown; **All** includes them.` : '';
+	const leftOut = rows.length - most;
+	const rest =
+		leftOut > 0
+			? `\n\n${leftOut} more ${leftOut === 1 ? 'group is' : 'groups are'} not shown; **All** includes ${leftOut === 1 ? 'it' : 'them'}.`
+			: '';
 	return `## ${heading}\n\n${table}${rest}`;
 }
 
@@ -189,6 +193,12 @@ export function kindsOf(columns) {
 	return (named.find(({ isKind }) => isKind) ?? named[0])?.index ?? null;
 }
 
+/** Does money go out and come in? A refund among sales is no spending. */
+export function hasBothSigns(column) {
+	const { max, count, countBelow } = column?.numbers ?? {};
+	return Boolean(max) && compare(max, ZERO) > 0 && 4 * countBelow >= count;
+}
+
 export function offered(list) {
 	return list.length === 0 ? '' : `You can ask for:\n\n${list.map((each) => `- ${each}`).join('\n')}`;
 }
@@ -202,7 +212,8 @@ export function questionsOf(columns, value, dates, asked = { by: [], conditions:
 		({ index, cells, sign }) => sign === '=' && cells?.[0] && columns[index].type === 'text'
 	);
 	const isKind = (index) => columns[index].type === 'text' && columns[index].counts.size < columns[index].filled;
-	const kinds = [...asked.by, ...(said ? [said.index] : [])].find(isKind) ?? kindsOf(columns);
+	const sorts = columns.findIndex(({ name }, index) => /^(category|kind|type)$/i.test(name) && isKind(index));
+	const kinds = [...asked.by, ...(said ? [said.index] : [])].find(isKind) ?? (sorts < 0 ? kindsOf(columns) : sorts);
 	const name = (column) => (/^[\p{L}\p{N} _-]+$/u.test(column.name) ? column.name : `"${column.name}"`);
 	const isNamed = kinds !== null && columns[kinds].type !== 'date';
 	const cellOf = () => name({ name: said?.index === kinds ? said.cells[0] : [...columns[kinds].counts.keys()][0] });
@@ -212,6 +223,10 @@ export function questionsOf(columns, value, dates, asked = { by: [], conditions:
 		if (isNamed) list.push(`how many per ${name(columns[kinds])}?`, `how many are ${cellOf()}?`);
 		if (flag) list.push(`how many have ${name(flag)} no?`);
 		if (dates.length > 0) list.push(`the latest ${name({ name: dates[0] })}`);
+	} else if (hasBothSigns(columns[value])) {
+		if (isNamed) list.push(`spending per ${name(columns[kinds])}`);
+		if (dates.length === 1) list.push('spending per month', 'income per month');
+		list.push('the biggest payment');
 	} else {
 		const amount = name(columns[value]);
 		const sum = /^total\b/i.test(amount) ? amount : `total ${amount}`;
@@ -219,7 +234,7 @@ export function questionsOf(columns, value, dates, asked = { by: [], conditions:
 			const by = name(columns[kinds]);
 			list.push(`which ${by} has the highest ${amount}?`, `average ${amount} per ${by}`, `${sum} for ${cellOf()}`);
 		}
-		if (dates.length === 1) list.push(`${sum} per month`);
+		if (dates.length === 1 && !/month/i.test(amount)) list.push(`${sum} per month`);
 		list.push(`average ${amount}`);
 	}
 	return list.slice(0, MOST_QUESTIONS);

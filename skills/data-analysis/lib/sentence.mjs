@@ -41,7 +41,7 @@ const LIMITS = [
 ];
 const NUMBER_WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const ENDS =
-	'first|last|latest|newest|oldest|earliest|recent|biggest|largest|highest|lowest|cheapest|smallest|best|worst|most expensive';
+	'first|last|latest|newest|oldest|youngest|eldest|earliest|recent|biggest|largest|highest|lowest|cheapest|smallest|best|worst|most expensive';
 const MOST_CELL_WORDS = 6;
 
 /** A line in small letters, without marks: `said` as a whole, and what is `left` of it, from which the readers below take what they understand, so that it means nothing else. */
@@ -141,7 +141,7 @@ export function readLimits(sentence, columns, likely, age, decimalComma, { hasDa
 			index === undefined ||
 			index === null ||
 			A_MONTH.test(said.slice(at + text.length)) ||
-			(hasDates && A_YEAR.test(digits))
+			(hasDates && A_YEAR.test(digits) && (range || !/^ (over|above|under|below|more|less|at least)\b/.test(text)))
 		)
 			return [];
 		sentence.take(at, text.length);
@@ -165,11 +165,14 @@ function unitOf(name) {
 	return parts.length > 1 ? parts.at(-1) : undefined;
 }
 
-/** The 3 of `top 3` and `the 3 biggest`. */
+/** The 3 of `top 3`, `the 3 biggest` and `which 3 months have the highest sales`. */
 export function readTop(sentence) {
-	const found = new RegExp(`\\b(?:top|${ENDS}) (\\d{1,2})\\b|\\b(\\d{1,2}) (?:${ENDS})\\b`).exec(sentence.left);
+	const found = new RegExp(
+		`\\b(?:top|${ENDS}) (\\d{1,2})\\b|\\b(\\d{1,2}) (?:${ENDS})\\b|\\bwhich (\\d{1,2}) \\p{L}.*\\b(?:most|least|fewest|${ENDS})\\b`,
+		'u'
+	).exec(sentence.left);
 	if (!found) return undefined;
-	const digits = found[1] ?? found[2];
+	const digits = found.slice(1).find(Boolean);
 	sentence.take(found.index + found[0].indexOf(digits), digits.length);
 	return Number(digits);
 }
@@ -223,10 +226,10 @@ export function readMonths(sentence, columns, date) {
 }
 
 /** Cells, the longest first, so that `New York` is not the `new` of another column. */
-export function readCells(sentence, columns, named) {
+export function readCells(sentence, columns, named, shared) {
 	const conditions = [];
 	// In the order of the sentence: what is denied goes on.
-	for (const { text, at, index, cell } of cellsIn(sentence.left, columns)) {
+	for (const { text, at, index, cells } of cellsIn(sentence.left, columns, shared)) {
 		const isColumn = named.some(
 			(each) => each.at < at + text.length && at < each.at + each.text.length && each.text.length >= text.length
 		);
@@ -240,15 +243,30 @@ export function readCells(sentence, columns, named) {
 		const sign = sentence.isDenied(at) || isMore ? '!=' : '=';
 		const same = conditions.find((each) => each.index === index && each.sign === sign);
 		same?.ends.push(at + text.length);
-		if (same && !same.cells.includes(cell))
-			Object.assign(same, { cells: [...same.cells, cell], text: `${same.text} or ${cell}`, isSeveral: true });
+		const more = cells.filter((cell) => !same?.cells.includes(cell)).join(' or ');
+		const both = same?.cells.filter((cell) => cells.includes(cell)) ?? [];
+		// `the train to York` is a cell that has both.
+		if (both.length > 0 && (cells.length > 1 || same.cells.length > 1))
+			Object.assign(same, {
+				cells: both,
+				text: conditionText(columns[index].name, sign, both.join(' or ')),
+				isSeveral: both.length > 1
+			});
+		else if (same && more)
+			Object.assign(same, {
+				cells: [...new Set([...same.cells, ...cells])],
+				text: `${same.text} or ${more}`,
+				isSeveral: true
+			});
 		else if (!same)
 			conditions.push({
 				index,
 				sign,
-				cells: [cell],
+				cells,
 				ends: [at + text.length],
-				text: conditionText(columns[index].name, sign, cell)
+				isPart: keyOf(text) !== keyOf(cells[0]),
+				isSeveral: cells.length > 1,
+				text: conditionText(columns[index].name, sign, more)
 			});
 		sentence.take(at, text.length);
 	}
@@ -317,7 +335,9 @@ export function readColumns(sentence, columns, named, conditions) {
 		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortedBy = index;
 		else if (type === 'yes/no' && !isBy) {
 			const [answer = '', told] =
-				/^ (?:is |are )?(yes|no|true|false)\b/.exec(sentence.said.slice(at + text.length)) ?? [];
+				/^ (?:(?:is |are )?(yes|no|true|false)|trained|training|qualified|certified)\b/.exec(
+					sentence.said.slice(at + text.length)
+				) ?? [];
 			sentence.take(at + text.length, answer.length);
 			const isNo = told ? /no|false/.test(told) : sentence.isDenied(at, [NOT, TO_DO]) || isUn;
 			const cell = [...counts.keys()].find((each) => /^(no|false)$/i.test(each) === isNo) ?? (isNo ? 'no' : 'yes');
@@ -370,22 +390,23 @@ export function comparedPeriod(months) {
 }
 
 /** Cells of text that are said, the longest first; a month is found by its short name, too. */
-function cellsIn(open, columns) {
+function cellsIn(open, columns, shared = new Map()) {
 	const keys = new Map();
 	for (const [index, { type, isNumber, counts }] of columns.entries()) {
 		if (isNumber || type === 'date' || type === 'yes/no') continue;
 		for (const cell of counts.keys()) {
 			const key = keyOf(cell);
-			if (key && !keys.has(key)) keys.set(key, { index, cell });
+			if (key && !keys.has(key)) keys.set(key, { index, cells: [cell] });
 		}
 	}
 	// `Ann` of `Ann Lee`, if nobody else is called so.
 	const parts = new Map();
 	for (const each of keys.values())
-		for (const word of each.cell.toLowerCase().split(/\s+/))
+		for (const word of each.cells[0].toLowerCase().split(/\s+/))
 			parts.set(word, parts.has(word) && parts.get(word) !== each ? null : each);
 	for (const [word, each] of parts)
 		if (each && word.length > 1 && /^\p{L}+$/u.test(word) && !keys.has(keyOf(word))) keys.set(keyOf(word), each);
+	for (const [word, each] of shared) keys.set(keyOf(word), each);
 	const tokens = [...open.matchAll(/[^\s,]+/g)].map(({ 0: text, index }) => ({ text, at: index }));
 	const found = [];
 	for (let size = Math.min(MOST_CELL_WORDS, tokens.length); size > 0; size -= 1)
@@ -401,6 +422,16 @@ function cellsIn(open, columns) {
 			if (known && !isVague) found.push({ ...known, text, at: tokens[place].at });
 		}
 	return found;
+}
+
+/** `rent`, where several cells of one column have the word: all of them are meant; of people only one can be. */
+export function sharedBy(word, columns) {
+	const found = columns.flatMap(({ name, type, counts }, index) => {
+		const hasWord = (cell) => cell.toLowerCase().split(/\s+/).map(stem).includes(stem(word));
+		const cells = type === 'text' && !WHO.test(name) ? [...counts.keys()].filter(hasWord) : [];
+		return cells.length > 0 ? [{ index, cells }] : [];
+	});
+	return found.length === 1 ? found[0] : undefined;
 }
 
 function keyOf(text) {

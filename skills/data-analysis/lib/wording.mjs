@@ -1,8 +1,7 @@
 /** What people say of a table, in the words of its columns: one table of words, so that the question itself is read in one way. */
 
-import { compare, ZERO } from './decimal.mjs';
 import { sortOf } from './names.mjs';
-import { kindsOf } from './report.mjs';
+import { hasBothSigns, kindsOf } from './report.mjs';
 
 /** A column of such a name, what it is called, and what the high and the low end of it are. */
 const CALLED = [
@@ -15,6 +14,7 @@ const CALLED = [
 	[/(?<!\p{L})(distance|miles)|^km$/iu, 'km|kilomet(?:re|er)s|miles', 'far|farth|furth', 'near|clos'],
 	[/(?<!\p{L})(stars?|ratings?|scores?|marks?|grades?)(?!\p{L})/iu, 'ratings?|stars|scores?', 'good', 'bad']
 ];
+export const OF_BALANCE = /balance/i;
 const IS_OF_OTHERS = /\b(expense|payment|sale|order|bill|cost|price|amount|total|spend|day|month)s?\b/;
 /** What people call a column of texts, and its names. */
 const ALIKE = [
@@ -64,6 +64,8 @@ export function inOwnWords(line, columns) {
 	const others = numbers.flatMap(({ name }) => (/^total$/i.test(name) ? [] : [name.toLowerCase()]));
 	const hasPrice = numbers.some(({ name }) => /price/i.test(name));
 	const coin = hasPrice ? undefined : only((column) => column.isOfMoney);
+	const isOfBalance = /\bbalance\b|\bleft\b/.test(line);
+	const balance = isOfBalance ? only(({ name }) => OF_BALANCE.test(name)) : undefined;
 	const lasting = only(({ name }) => /(?<!\p{L})(minutes|hours|days|duration|length)(?!\p{L})/iu.test(name));
 	const rating = only(({ name }) => /(?<!\p{L})(stars?|rating|score)(?!\p{L})/iu.test(name));
 	const done = columns
@@ -135,16 +137,24 @@ export function inOwnWords(line, columns) {
 		[/\bbusiest (\p{L}+)/gu, 'most entries per $1'],
 		[/(?<!how much )\b(?:did|does) it rain\b|\bit rained\b/g, rain && `did it have ${rain} over 0`],
 		[/\bhow many items (?=.*\b(sell|sold|buy|bought|order|ordered)\b)/g, pieces && `how many ${pieces} `],
-		[/\bhow much ((?:is|was|do i have|did i have) left( over)?|did (?:i|we) save)\b/g, flow && `total ${flow}`],
+		// `How much was left after January?` is of a balance, not of what came since.
+		[/\bhow much (?:is|was|do i have|did i have) left(?: over)?(?= $| (?:after|in|until|at|by)\b)/g, balance],
+		[
+			/\bhow much ((?:is|was|do i have|did i have) left(?: over)?(?! (?:over|after|at|by)\b)|did (?:i|we) save)\b/g,
+			flow && `total ${flow}`
+		],
+		[new RegExp(`\\b(?:after|(?:at|by) the end of) (?=${MONTH})`, 'g'), balance && 'until '],
+		[/ current(?= balance\b)/g, balance && ' '],
+		[/ at the end (?=$)/g, balance && ' '],
 		[/\bhow (?:much|many) (?:dollars|euros?|pounds|bucks|quid|kroner|francs)\b/g, 'how much money'],
 		[/\b(brought|brings?) in\b/g, 'made'],
+		[
+			/(?<=\b(?:by|per|each) .*)\b(?:(?:sort|sorted|order|ordered) (?:by names?|(?:by the )?alphabet(?:ically)?)|in alphabetical order)\b/g,
+			'alphabetically'
+		],
+		// `Which town has the most hours, and how many?`: that is told.
+		[/ and how (?:much|many)(?: (?:is|was|are|were) (?:it|that|they|there))?(?= $)/g, ' '],
 		[/\b(apart|aside) from\b|\b(leaving|not) out\b/g, 'except']
 	];
 	return rewritten.reduce((text, [pattern, own]) => (own ? text.replace(pattern, own) : text), line);
-}
-
-/** Does money go out and come in? A refund among sales is no spending. */
-export function hasBothSigns(column) {
-	const { max, count, countBelow } = column?.numbers ?? {};
-	return Boolean(max) && compare(max, ZERO) > 0 && 4 * countBelow >= count;
 }

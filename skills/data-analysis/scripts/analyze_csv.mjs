@@ -10,7 +10,19 @@ import { chartOf } from '../lib/chart.mjs';
 import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnIndex, likelyValue, nounsOf, PLACE, simplify, sortOf, stem } from '../lib/names.mjs';
+import {
+	columnIndex,
+	labelOf,
+	likelyValue,
+	nounsOf,
+	PEOPLE,
+	PLACE,
+	ROW_NOUNS,
+	simplify,
+	sortOf,
+	stem,
+	WHO
+} from '../lib/names.mjs';
 import { readQuestion, SUM_OF_PRICES } from '../lib/question.mjs';
 import { columnReport, kindsOf, numberReport, offered, questionsOf } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
@@ -42,7 +54,15 @@ const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
 const LONGEST_QUESTION = 5_000;
 /** Speaks of the files, and says nothing else of them but what they are and how long. */
 const OF_FILES =
-	/\b((which|what|each|every) (csv )?(file|table|sheet|spreadsheet)|(csv )?(files|tables|sheets|spreadsheets))\b/;
+	/\b((which|what|each|every) (of (my|the|these|those) )?(csv )?(file|table|sheet|spreadsheet)|(csv )?(files|tables|sheets|spreadsheets))\b/;
+/** A second question in the last line, of more than `and how many?`. */
+const TWO_PARTS =
+	/^((?:.*\n)*.*\S+\s+\S+),?\s+and\s+((?:the\s+)?(?:how|what|who|which|when|where|total|average)\s+\S+\s+\S.*|(?:the\s+)?(?:total|average)\s+\S+.*)$/i;
+/** A row of any file. */
+const OF_ANY_ROW = /^(row|record|entry|item|person|people|measurement)$/;
+/** What a file is looked for by. */
+const OF_WORDS =
+	/\bfiles?\b.*?\b(?:mentions?|has|have|contains?|says|say(?: something)? about|is|are|talks? about|about|names?|with)\b (?:(?:something|anything) )?(?:about )?(?:the |an? )?(?:column (?:called |named )?)?(.+?)(?: in (?:it|them))?\W*$/;
 const ABOUT_FILES =
 	/\b(what|which|is|are|in|of|about|the|these|those|this|my|our|your|both|all|two|three|four|five|\d|one|each|every|and|do|does|have|has|how|many|there|it|them|me|up|for|can|could|you|please|give|a|an|short|quick|show|tell|say|says|contain|sum|summar\p{L}+|describe|explain|overview|compare|number|row|rows|column|columns|more|most|bigger|biggest|larger|largest|longer|longest|fewer|fewest|less|least|smaller|smallest|shorter|shortest|than|other|or)\b/gu;
 const MORE_OR_LESS =
@@ -55,17 +75,46 @@ const TAKINGS = /\b(revenue|turnover|takings|sales|sell|sold)\b/i;
 const MOST_ROWS_READ_TWICE = 50_000;
 
 function main(args) {
-	const options = readOptions(args);
-	if (!options) return console.log(USAGE);
+	const read = readOptions(args);
+	if (!read) return console.log(USAGE);
+	const options = fileChosen(read);
 	const sizes = options.files.map((file) => statSync(file, { throwIfNoEntry: false }));
 	for (const [at, size] of sizes.entries())
 		if (size?.isFile()) console.log(`Reading ${options.files[at]} (${bytesText(size.size)}) …`);
 	console.log();
 	if (isOfFiles(options)) return describe(options);
-	const meant = options.files.length === 1 ? options.files : filesMeant(options);
+	const places = placesOf(options);
+	if (places.length > 0) return console.log(places.map((each) => `- ${each}`).join('\n'));
+	const { meant, unknown } = options.files.length === 1 ? { meant: options.files } : filesMeant(options);
+	if (unknown) return lack(options, meant, unknown);
 	if (meant.length === 0) return divide(options);
 	if (options.question?.trim() && meant.length > 1) return offer(meant, options.question);
-	for (const file of meant) report({ ...options, file });
+	for (const file of meant) for (const question of partsOf(options, file)) report({ ...options, file, question });
+}
+
+/** `How much came in and how much went out?` is two questions, the second of which goes on with the first, if both can be answered. */
+function partsOf({ question, ...options }, file) {
+	const [, one, other] = TWO_PARTS.exec(question ?? '') ?? [];
+	if (!one) return [question];
+	const table = openTable(file, options);
+	const { columns } = analyze(table, []);
+	const cellsOf = (text) => readQuestion(text, table, columns).conditions.filter(({ cells }) => cells);
+	// `… on food and how much on rent?`, which is in another column
+	const isApart = cellsOf(one).some(({ index }) => cellsOf(other).some((each) => each.index !== index));
+	const parts = [one, isApart ? other : `${one}\n${other}`];
+	return parts.every((each) => readQuestion(each, table, columns).unknown.length === 0) ? parts : [question];
+}
+
+/** `What is the total?`, `In bank.csv`: the question of before, for that file. */
+function fileChosen(options) {
+	const lines = options.question?.trim().split('\n') ?? [];
+	const fileIn = (line) => {
+		const [, name] = /^\W*(?:(?:and|in|of|for|from|the|file)\s+)*(\S+?)\W*$/i.exec(line) ?? [];
+		return options.files.find((file) => file.toLowerCase() === name?.toLowerCase());
+	};
+	const file = fileIn(lines.at(-1) ?? '');
+	const asked = lines.filter((line) => !fileIn(line));
+	return file && asked.length > 0 ? { ...options, files: [file], question: asked.join('\n') } : options;
 }
 
 /** `What are these two files about?`, `Which file has more rows?`: of the files, and not of what is in one. */
@@ -98,6 +147,27 @@ function describe(options) {
 	console.log(`${lines.join('\n')}\n\n${offered(read.map(({ file }) => `summary of ${file}`))}`);
 }
 
+/** `Which of my files mentions York?`: the cells and the columns of each that have these words. */
+function placesOf(options) {
+	const last = lastLine(options.question ?? '').toLowerCase();
+	const [, said = ''] = (OF_FILES.test(last) && OF_WORDS.exec(last)) || [];
+	const wanted = said.match(/[\p{L}\p{N}]+/gu) ?? [];
+	const isIn = (text) => {
+		const own = (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map(stem);
+		return wanted.length > 0 && wanted.every((word) => own.includes(stem(word)));
+	};
+	return options.files.flatMap((file) => {
+		const table = openTable(file, options);
+		return analyze(table, []).columns.flatMap(({ name, counts }) => {
+			const cells = [...counts.keys()].filter(isIn);
+			const rows = cells.reduce((sum, text) => sum + counts.get(text), 0);
+			if (rows === 0) return isIn(name) ? [`**${table.name}** has a column ${name}.`] : [];
+			const texts = cells.slice(0, MOST_NAMED).map((text) => `“${text}”`);
+			return [`**${table.name}** has ${AND.format(texts)} in ${name} (${countOf(rows, 'row')}).`];
+		});
+	});
+}
+
 /** `sales.csv: 3 rows; 2 columns (Date, Amount); Date from … to ….` */
 function lineOf(table, { columns: all, rows }) {
 	const columns = table.productNote ? all.slice(0, -1) : all;
@@ -112,15 +182,28 @@ function lineOf(table, { columns: all, rows }) {
 
 /** What no file has by itself, all of them together have: that can't be read. */
 function divide(options) {
-	const list = options.files.flatMap((file) => {
-		const table = openTable(file, options);
-		const { columns } = analyze(table, []);
-		const [first] = questionsOf(columns, likelyOf(columns), table.dates);
-		return first ? [`${first.replace(/\?$/, '')} in ${file}?`] : [];
-	});
+	const list = options.files.flatMap((file) => firstQuestion(file, options));
 	console.log(
 		`One question can look at one file at a time, and this is of ${AND.format(options.files)}.\n\n${offered(list)}`
 	);
+}
+
+/** None of these files has the words. */
+function lack(options, files, words) {
+	const [file] = files;
+	if (files.length === 1) return report({ ...options, file });
+	const marked = words.slice(0, 3).map((word) => `“${word}”`);
+	const list = files.flatMap((each) => firstQuestion(each, options));
+	console.log(
+		`${AND.format(files)} can't answer that: I find nothing for ${marked.join(', ')} in them.\n\n${offered(list)}`
+	);
+}
+
+function firstQuestion(file, options) {
+	const table = openTable(file, options);
+	const { columns } = analyze(table, []);
+	const [first] = questionsOf(columns, likelyOf(columns), table.dates);
+	return first ? [`${first.replace(/\?$/, '')} in ${file}?`] : [];
 }
 
 function lastLine(question) {
@@ -141,7 +224,8 @@ function filesMeant(options) {
 		const table = openTable(file, options);
 		if (!isAsked) return hasColumns(options, table) ? [{ file, points: 0 }] : [];
 		const { columns } = analyze(table, []);
-		const { unknown, conditions, by, value, measure } = readQuestion(options.question, table, columns);
+		const [, one = options.question] = TWO_PARTS.exec(options.question) ?? [];
+		const { unknown, conditions, by, value, measure, flow } = readQuestion(one, table, columns);
 		const likely = likelyOf(columns);
 		const isOfNumber = value !== null || (/sum|mean|median/.test(measure) && likely !== null);
 		// A fee is money, too, but no revenue.
@@ -151,37 +235,62 @@ function filesMeant(options) {
 			(table.productNote || columns.some(({ name }) => TAKINGS.test(name) || sortOf(name) === 'pieces'));
 		// `people over 50` is of ages, and only perhaps of money.
 		const sure = conditions.filter(({ isNamed }) => isNamed).length;
-		const points = conditions.length + sure + by.length + Number(isOfNumber) + Number(Boolean(isOfSales));
-		return [
-			{ file, points: unknown.length > 0 ? -unknown.length : points, unknown, nouns: nounsOf(file), table, columns }
-		];
+		// `York` is more of a town than of `Train ticket York`.
+		const parts = conditions.filter(({ isPart }) => isPart).length / 2;
+		const known =
+			conditions.length +
+			sure -
+			parts +
+			by.length +
+			Number(isOfNumber) +
+			Number(Boolean(isOfSales)) +
+			Number(Boolean(flow));
+		const points = unknown.length > 0 ? known / 100 - unknown.length : known;
+		return [{ file, points, unknown, nouns: nounsOf(file), table, columns }];
 	});
 	const most = Math.max(...known.map(({ points }) => points));
 	const found = known.filter(({ points }) => points === most);
 	const best = found.map(({ file }) => file);
-	if (!isAsked) return best.length === 0 ? [options.files[0]] : best;
+	if (!isAsked) return { meant: best.length === 0 ? [options.files[0]] : best };
 	// `Did any member buy bread?` of members.csv and bakery.csv
 	const words = (
 		lastLine(options.question)
 			.toLowerCase()
 			.match(/\p{L}+/gu) ?? []
 	).map(stem);
-	const isOfOther = ({ table, columns, nouns }) => {
-		const own = new Set(
-			[...table.columns, ...columns.flatMap(({ type, counts }) => (type === 'text' ? [...counts.keys()] : []))]
-				.flatMap((text) => text.toLowerCase().split(/[^\p{L}]+/u))
-				.map(stem)
+	const isOfOther = (one) =>
+		known.some(({ nouns }) =>
+			nouns.some((noun) => words.includes(noun) && !one.nouns.includes(noun) && !isThingOf(noun, one))
 		);
-		return known.some((each) =>
-			each.nouns.some((noun) => words.includes(noun) && !nouns.includes(noun) && !own.has(noun))
-		);
-	};
+	const things = words.filter((word) => ROW_NOUNS.has(word) && !OF_ANY_ROW.test(word));
+	const own = found.filter((each) => things.some((word) => isThingOf(word, each)));
+	// `When is the plant sale?`, where no file has either
+	if (most === 0 && things.length > 0 && own.length === 0) return { meant: best, unknown: things };
+	if (most === 0 && own.length > 0) return { meant: own.map(({ file }) => file) };
 	if (most < 0) {
-		const isInNone = known[0].unknown.some((word) => known.every(({ unknown }) => unknown.includes(word)));
-		// What no file has is told of one.
-		return isInNone && !OF_FILES.test(options.question) ? [best[0]] : [];
+		const inNone = found[0].unknown.filter((word) => known.every(({ unknown }) => unknown.includes(word)));
+		return inNone.length > 0 && (!OF_FILES.test(options.question) || OF_WORDS.test(options.question))
+			? { meant: best, unknown: inNone }
+			: { meant: [] };
 	}
-	return found.every(isOfOther) ? [] : best;
+	return { meant: found.every(isOfOther) ? [] : best };
+}
+
+/** Is the file of such things, or has it the word in a column or a cell? */
+function isThingOf(word, { table, columns, nouns }) {
+	const label = columns[labelOf(columns)];
+	const isOfPeople = PEOPLE.test(word) && WHO.test(label?.name) && label.counts.size === label.filled;
+	return (
+		nouns.includes(word) ||
+		isOfPeople ||
+		[...table.columns, ...columns.flatMap(({ type, counts }) => (type === 'text' ? [...counts.keys()] : []))].some(
+			(text) =>
+				text
+					.toLowerCase()
+					.split(/[^\p{L}]+/u)
+					.some((part) => stem(part) === word)
+		)
+	);
 }
 
 function hasColumns(options, table) {
@@ -213,12 +322,16 @@ function report(options) {
 		return none ? console.log(none) : refuse(asked, whole, all.columns);
 	}
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
+	const isNone =
+		wanted.conditions.some(({ isPerhaps }) => isPerhaps) && isEmpty(onlyRows(whole, wanted.conditions, []));
+	if (isNone) wanted.conditions = wanted.conditions.filter(({ isPerhaps }) => !isPerhaps);
 	const table = onlyRows(whole, wanted.conditions, notes);
 	const analysis = all && table === whole && wanted.by.length === 0 ? all : analyze(table, wanted.by, wanted.period);
 	if (all && analysis !== all)
 		for (const [index, column] of analysis.columns.entries()) column.showLike(all.columns[index]);
 	notes.push(...analysis.notes);
 	const { columns, groups, rows } = analysis;
+	if (groups) groups.arranged = { by: wanted.order, isLowestFirst: wanted.end === 'low', most: wanted.top };
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !wanted.by.includes(index) ? [index] : []));
 	const chartPath = checkedChartPath(options, table, wanted, likelyValue(columns, numbers));
 	const named = wanted.value;
@@ -234,7 +347,8 @@ function report(options) {
 		const list = offered(['summary of this file', ...questionsOf(columns, value, table.dates)]);
 		return console.log(`${lineOf(table, analysis)}\n\n${list}`);
 	}
-	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value });
+	const beside = asked?.beside && value !== null ? analyze(onlyRows(table, [asked.beside], []), []) : null;
+	const answered = answer(wanted, { details: options.details, all, whole, table, analysis, value, beside });
 	if (rows === 0 && !table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
 	const bars = asked?.isPie || asked?.isLine ? `It draws bars, no ${asked.isPie ? 'pies' : 'lines'}.` : '';
 	const lead = [bars, answered.text].filter(Boolean).join(' ');
@@ -273,6 +387,10 @@ function report(options) {
 			)
 		: notes;
 	if (told.length > 0) console.log(`\n## Notes\n\n${told.map((note) => `- ${note}`).join('\n')}`);
+}
+
+function isEmpty(table) {
+	return Boolean(table.rows().next().done);
 }
 
 /** Of a question that asks for no more than what the script prints without one. */
@@ -331,11 +449,13 @@ function refuse(asked, table, columns) {
 		? 'it has what was, and nothing of what will be.'
 		: unknown.includes('why')
 			? 'it tells what is in it, and not why.'
-			: unknown.includes(SUM_OF_PRICES)
-				? 'prices of one are not added up. Ask for their average.'
-				: cells
-					? `“${word}” can be ${OR.format(cells.slice(0, 5))}. Say which.`
-					: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
+			: words.includes(' at once”')
+				? `it tells one thing at a time, and not ${unknown.find((word) => word.endsWith(' at once'))}. Ask for one.`
+				: unknown.includes(SUM_OF_PRICES)
+					? 'prices of one are not added up. Ask for their average.'
+					: cells
+						? `“${word}” can be ${OR.format(cells.slice(0, 5))}. Say which.`
+						: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
 	const list = questionsOf(columns, likelyOf(columns), table.dates, asked);
 	const isOfTime = (each) => Number(isOfFuture && / per month$/.test(each));

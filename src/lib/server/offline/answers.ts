@@ -14,7 +14,7 @@ import {
 } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
 import type { Action, Work } from './actions.ts';
-import { isSeen, type Slot, slotWords, wantedExtensions } from './slots.ts';
+import { isFileName, isSeen, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
 /** What is asked before anything runs. */
 export type Ask =
@@ -157,7 +157,11 @@ function questionFor(slot: Slot): string {
 }
 
 /** For a message that fits nothing, or asks what it can do. `said` before it: no answer to a question is told so, once. */
-export function offerText(skills: readonly CatalogSkill[], said: string, isHelp: boolean, file?: string): string {
+export function offerText(
+	skills: readonly CatalogSkill[],
+	said: string,
+	{ isHelp, isOfFile, file }: { isHelp: boolean; isOfFile: boolean; file: string | undefined }
+): string {
 	if (said.includes(ASKED) && !isHelp) {
 		const takes = offeredIn(said).answers.length > 1 ? 'a number of the list' : 'a value or “ignore it”';
 		return `Demo mode can’t use this as an answer: it understands ${takes}. Ask again with everything in one message, or reply “never mind”.\n\n${CONNECT}`;
@@ -166,7 +170,8 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 	const shown = skills.slice(0, MAX_SKILLS);
 	const more = skills.length > MAX_SKILLS ? 'All are listed in **Skills**, where more can be installed. ' : INSTALLING;
 	const asks = [...(file === undefined ? [] : [`What can I ask about ${file}?`]), 'What can you do?'];
-	if (!isHelp) return [`${UNFIT} ${UNABLE} ${NEXT}`, listed(asks), more + CONNECT].join('\n\n');
+	const attach = isOfFile ? ['If it’s about a file of yours, attach that and ask again.'] : [];
+	if (!isHelp) return [[UNFIT, UNABLE, ...attach, NEXT].join(' '), listed(asks), more + CONNECT].join('\n\n');
 	const known = shown.map(({ name, description }) => {
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;
@@ -270,7 +275,7 @@ export function reportText(calls: readonly FinishedCall[]): string {
 	if (answering.length === 0) return [...calls.toReversed().map(reportCall), CONNECT].join('\n\n');
 	const reports = answering.map((call) => {
 		const text = reportCall(call);
-		return answering.length > 1 && !hasFailed(call) ? `${inlineCode(nameOf(call))}:\n\n${text}` : text;
+		return answering.length > 1 && !hasFailed(call) ? `${titleOf(call)}:\n\n${text}` : text;
 	});
 	return reports.join('\n\n');
 }
@@ -372,6 +377,14 @@ function reportFiles(files: unknown, text: string): string {
 function nameOf(call: FinishedCall): string {
 	const { script, skill } = asObject(parseJson(call.arguments));
 	return (call.name === USE_SKILL ? asText(script) : call.name === LOAD_SKILL ? asText(skill) : undefined) ?? call.name;
+}
+
+/** The files that a script was given, else its name. */
+function titleOf(call: FinishedCall): string {
+	const args = asArray(asObject(parseJson(call.arguments)).args).map(String);
+	const end = args.findIndex((arg) => arg.startsWith('-'));
+	const files = args.slice(0, end < 0 ? undefined : end).filter(isFileName);
+	return files.length > 0 ? `**${files.join(', ')}**` : inlineCode(nameOf(call));
 }
 
 function lastLines(text: string): string {

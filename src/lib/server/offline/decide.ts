@@ -20,6 +20,7 @@ import {
 	welcomeText
 } from './answers.ts';
 import {
+	type CatalogSkill,
 	type History,
 	LOAD_SKILL,
 	type LoadedSkill,
@@ -80,7 +81,9 @@ const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|
 /** Of any work. */
 const COMMON = /^(take|make|get|go|come|bring|give|put|need|want|will)$/;
 /** Of several files; of `sum up`. */
-const ALL = /^(all|both|each|two|three|four|five|\d|up)$/;
+const ALL = /^(all|both|each|two|three|four|five|\d|up|points?|bullets?|sentences?|paragraphs?|briefly)$/;
+/** Looks for the file that has something. */
+const OF_FILES = /\b(which|what|any) (of (my|the|these|those) )?(files?|documents?)\b/i;
 /** Asks for no work, but what there is. */
 const HELP =
 	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) ((it|this|that|these|my|the)( \w+)?|\S+\.\w{1,5})))?|(which|what) skills\b.{0,200}|(list|show)( me)?( all)?( (of )?(my|the|your|installed))? skills|what (does|can) (the )?[\w-]+ do|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
@@ -88,9 +91,17 @@ const HELP =
 const OF_FILE = /\b(with|about) (this|that|these|it)\W*$/i;
 /** Asks for advice, not for work. */
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
+/** Words for a figure, and those of a question that names no thing, column or cell. */
+const OF_FIGURE =
+	'many|much|total|sum|average|mean|median|percentage|percent|share|proportion|most|least|first|last|best|worst|expensive|\\w{3,}est';
+const OF_ANY =
+	'how|what|which|who|is|are|was|were|do|does|did|has|have|that|this|it|they|those|these|there|the|of|in|up|to|as|an?|so|all|together|altogether|makes?|made|come|came|adds?|costs?|ones?|top';
 /** Goes on with what was asked before. */
 const FOLLOWING = new RegExp(
 	[
+		// It names nothing of its own: `How many are there?`, `What percentage is that?`, `the total?`
+		String.raw`^(?=.*\b(?:${OF_FIGURE})\b)\W*(?:(?:${OF_ANY}|${OF_FIGURE})\b ?)+\W*$`,
+		String.raw`\b(who|which|how many) (ones? )?there\b|^\W*(and )?(when|where|who) (is|was|are|were) (it|that|this|those|they)\W*$`,
 		String.raw`^\W*(and|now|also|then|again|same|instead|what about|how about|but|only|just|their|his|her|its|(make|do|sort|order|show|draw) (it|that|this|them|those|these|the same)|as an?|per|by)\b`,
 		String.raw`^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$`,
 		String.raw`^\W*(in|at|on|for|from|since|with|without) .{1,60} only\W*$`,
@@ -104,16 +115,16 @@ const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
 /** Asks for a skill that isn’t there yet: for nothing else catalogs are searched. */
 const FINDING = /\b(find|search|look|browse|install|get|add|download)\b.*\b(skills?|catalogs?)\b/i;
-const HELLO = String.raw`(?:hi|hello|hey|good (?:morning|afternoon|evening|day))(?: there| all| everyone)?`;
+const HELLO = String.raw`(?:hi|hello|hey|good (?:morning|afternoon|evening|day))(?: (?:there|all|everyone|again))?`;
 const GREETING = new RegExp(
 	String.raw`^\W*(?:${HELLO}|${HELLO}\W+(?:how|who) are you( today)?|(?:how|who) are you( today)?)\W*$`,
 	'i'
 );
 const THANKS =
-	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much| for (the|your|that|all your) help| for that)?|great|nice|cool|perfect|well done)\W*$/i;
+	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much| for (the|your|that|all your) help| for that)?|great|nice|cool|perfect|well done)(\W+(good)?bye)?\W*$/i;
 /** What takes a model, unless a skill speaks of it. */
 const MODEL_WORK =
-	/^\W*(?:(?:please|can you|could you|would you|help me|i (?:want|need|would like|['’]d like) you to|and|now|then|also)\W+)*(?:(?<writing>write|compose|draft|make(?: up)?|invent|send|tell|give)(?: (?:me|us|him|her|them))?(?: (?:an?|the|some|my|our|this))?(?: \w+)? (?<thing>poem|story|joke|song|limerick|haiku|essay|speech|letter|e-?mail|mail|toast|novel|reply)s?\b|(?<verb>translate|book|reserve|forecast|predict)\b(?! \w+ing\b))/i;
+	/^\W*(?:(?:please|can you|could you|would you|help me|i (?:want|need|would like|['’]d like) you to|and|now|then|also)\W+)*(?:(?<writing>write|compose|draft|make(?: up)?|invent|send|tell|give)(?: (?:me|us|him|her|them))?(?: (?:an?|the|some|my|our|this))?(?: \w+)? (?<thing>poem|story|joke|song|limerick|haiku|essay|speech|letter|e-?mail|mail|toast|novel|reply)s?\b|(?<verb>translate|book|reserve|forecast|predict|e-?mail(?= \w+ (to|that|about|saying|and)\b| (him|her|them|everyone|everybody)\b))\b(?! \w+ing\b))/i;
 /** With so many words one chooses from a list. */
 const MAX_CHOICE = 4;
 /** So many messages can be about one question. */
@@ -200,6 +211,8 @@ export function decide(request: ModelRequest): Decision {
 	const unusable = history.unusable.filter(({ name }) => !step || saidName.includes(name));
 	if (unusable.length > 0 && !isHelp) return say(unusableText(unusable));
 	if (planned) return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
+	// Asked for something else, it's no answer.
+	if (THANKS.test(text)) return say('You’re welcome.');
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill ?? '') : undefined;
 	const asked = step?.kind === 'ask' ? step.ask : null;
 	// It asks about a word that was said, or for a file.
@@ -217,9 +230,15 @@ export function decide(request: ModelRequest): Decision {
 	const isList = offeredIn(reply).answers.length > 1;
 	const isNew = isQuestion(text) || isWishForChange(text) || (isList && words.length > MAX_CHOICE);
 	const replied = isNew ? '' : reply;
-	const offer = () => offerText(named.length > 0 ? named : skills, replied, isHelp, file);
+	// `How many members are over 60?` can be of a file.
+	const isOfFile = file === undefined && isDataQuestion(text) && skills.some(readsFiles);
+	const offer = () => offerText(named.length > 0 ? named : skills, replied, { isHelp, isOfFile, file });
 	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
 	return say([isGreeting ? 'Hello.' : '', unread, answer].filter(Boolean).join('\n\n'));
+}
+
+function readsFiles({ description }: CatalogSkill): boolean {
+	return tokenize(description).some(isFileNoun);
 }
 
 /** `write poems`, where that is wanted and no skill, tool or file speaks of such; else null. */
@@ -233,6 +252,7 @@ function unableTo(text: string, { tools, toolChoice }: ModelRequest, history: Hi
 	const known = [...tools, ...history.skills, ...history.shelved];
 	if (known.some(({ name, description }) => isAllIn(words, [...tokenizeName(name), ...tokenize(description)])))
 		return null;
+	if (/^e-?mail$/i.test(verb ?? '')) return 'send emails';
 	if (thing === undefined)
 		return /^(book|reserve)$/i.test(verb ?? '') ? `${verb?.toLowerCase()} anything` : (verb?.toLowerCase() ?? null);
 	return `${writing?.toLowerCase().split(' ', 1)[0]} ${thing.toLowerCase().replace(/y$/, 'ie')}s`;
@@ -384,9 +404,15 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 	if (isAlone || HELP.test(message.text) || isWishForChange(message.text)) return null;
 	const meant = fileMeant(message, brought);
 	const files = meant === undefined ? brought : [meant];
+	const named = meant === undefined ? [] : tokenizeName(meant);
 	const isOf = (word: Word) =>
-		isFiller(word) || isFileNoun(word.lower) || brought.includes(word.text) || ALL.test(word.lower);
-	if (said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word))) {
+		isFiller(word) ||
+		isFileNoun(word.lower) ||
+		brought.includes(word.text) ||
+		ALL.test(word.lower) ||
+		named.includes(word.stem);
+	const isWhole = said.some(isOverview) && said.every((word) => isOverview(word) || isOf(word));
+	if (isWhole || (files.length > 1 && OF_FILES.test(message.text))) {
 		const found = files.map((file) => ({ file, step: described(scene, file) }));
 		const steps = found.map(({ file, step }) => {
 			const same = found.filter((each) => each.step?.skill === step?.skill).map((each) => each.file);
@@ -394,7 +420,9 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 			const [together, ...others] =
 				files.length > 1 && step?.kind !== 'load' ? questionsTo(scene, same, message.text) : [];
 			if (together && others.length === 0) return together;
-			return plannedIn(step) ? step : (questionsTo(scene, [file], message.text)[0] ?? null);
+			return step?.kind === 'load' || (isWhole && plannedIn(step))
+				? step
+				: (questionsTo(scene, [file], message.text)[0] ?? null);
 		});
 		const isNew = (step: Step | null) => history.calls.every((made) => made.arguments !== plannedIn(step)?.arguments);
 		const step = steps.find((each) => plannedIn(each) && isNew(each)) ?? steps.find(plannedIn);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GO_ON } from '../agent/history.ts';
 import { DRAFT_TOOL } from '../../shared/names.ts';
-import { ASKED, offeredIn, unusableIn } from '../../shared/questions.ts';
+import { ASKED, isAsking, offeredIn, unusableIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import { createOfflineModel } from './offline.ts';
@@ -559,14 +559,11 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(texts[0]).toContain('No script has run for this yet.');
 	});
 
-	test.each(['When’s the next meeting', 'Summarise these notes'])(
-		'F9: a file that none reads is no reason to ask: %s',
-		async (text) => {
-			const { calls, texts } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
-			expect(calls).toEqual([]);
-			expect(texts[0]).not.toMatch(/I need|should I|Which of these/);
-		}
-	);
+	test.each(['When’s the next meeting'])('F9: a file that none reads is no reason to ask: %s', async (text) => {
+		const { calls, texts } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
+		expect(calls).toEqual([]);
+		expect(texts[0]).not.toMatch(/I need|should I|Which of these/);
+	});
 
 	test('F9: of the skills that speak of a file only that is loaded which is about it, unless a word calls for another', async () => {
 		const file = { text: 'Is Ben a member?', attached: ['members.csv'] };
@@ -672,12 +669,62 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect((await talk({ skills: BUNDLED }, file, 'Hi!')).calls).toHaveLength(1);
 	});
 
-	test.each(['their names?', 'Which ones?', 'which are they'])(
-		'F9: what is asked about those that were found goes on with the question: %s',
+	test.each([
+		'their names?',
+		'Which ones?',
+		'which are they',
+		'How many are there?',
+		'What percentage is that?',
+		'How much was that in total?',
+		'the total?',
+		'When was that?',
+		'Who there has a licence?'
+	])('F9: what is asked about those that were found goes on with the question: %s', async (text) => {
+		const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
+		const { calls } = await talk({ skills: BUNDLED }, file, text);
+		expect([calls.at(-1)].flat().at(-1)).toBe(`How many are from Leeds?\n${text}`);
+	});
+
+	test('F9: thanks are no answer to what was asked, and mail is nothing that it sends', async () => {
+		const file = { text: 'Email Jack to say hello', attached: ['members.csv'] };
+		expect((await talk({ skills: BUNDLED }, file)).texts[0]).toMatch(/^Demo mode can’t send emails: /);
+		const { texts } = await talk({ skills: BUNDLED }, 'Count the words', 'Thanks!', 'thx bye');
+		expect(isAsking(texts[0]!)).toBe(true);
+		expect(texts.slice(1)).toEqual(['You’re welcome.', 'You’re welcome.']);
+	});
+
+	test('F9: what sounds like a question about a table says that a file can be attached', async () => {
+		const { texts } = await talk({ skills: BUNDLED }, 'How many members are older than 50?', 'Why is the sky blue?');
+		expect(texts[0]).toContain('If it’s about a file of yours, attach that and ask again.');
+		expect(texts[1]).not.toContain('attach');
+	});
+
+	test('F9: which of the files has something is asked of each, and each is told by its name', async () => {
+		const answer = (_: string, { script }: Record<string, unknown>) => ({
+			...DONE,
+			stdout: `${String(script)} has it.\n`
+		});
+		const asked = { text: 'Which of my files mentions York?', attached: ['members.csv', 'notes.txt', 'bank.csv'] };
+		const { calls, texts } = await talk({ skills: BUNDLED, answer }, asked);
+		expect(calls.map((call) => [call].flat().slice(1))).toEqual([
+			['members.csv', 'bank.csv', '--question', asked.text],
+			['notes.txt', '--question', asked.text]
+		]);
+		expect(texts[0]).toMatch(/^\*\*members\.csv, bank\.csv\*\*:\n[^]*\n\*\*notes\.txt\*\*:\n/);
+	});
+
+	test('F9: a file that is called so is summed up, in three points, too', async () => {
+		const text = 'Summarise the minutes in three points';
+		const { calls } = await talk({ skills: BUNDLED }, { text, attached: ['members.csv', 'minutes.txt'] });
+		expect(calls).toEqual([['scripts/quote.mjs', 'minutes.txt', '--question', text]]);
+	});
+
+	test.each(['How many members are there?', 'What is this?'])(
+		'F9: … but no question of its own does: %s',
 		async (text) => {
 			const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
 			const { calls } = await talk({ skills: BUNDLED }, file, text);
-			expect([calls.at(-1)].flat().at(-1)).toBe(`How many are from Leeds?\n${text}`);
+			expect([calls.at(-1)].flat().at(-1)).not.toContain('\n');
 		}
 	);
 
@@ -692,7 +739,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(texts[0]).toContain('Say what it is (**time**), or reply “ignore it”.');
 	});
 
-	test.each(['When is the next meeting?', 'find the phone number', 'Is breakfast included?'])(
+	test.each(['When is the next meeting?', 'find the phone number', 'Is breakfast included?', 'Summarise these notes'])(
 		'F9: a question about a text is for the script that reads such: %s',
 		async (text) => {
 			const { calls } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
@@ -1818,12 +1865,12 @@ describe('F9: it says what it is', () => {
 		expect((await talk({ skills: SKILLS }, text)).texts).toEqual(['You’re welcome.']);
 	});
 
-	test('a greeting is a text where one was asked for, and thanks are no thanks there', async () => {
+	test('a greeting is a text where one was asked for; thanks are thanks', async () => {
 		const skills = { slugify: SKILLS.slugify! };
 		const greeted = await talk({ skills }, 'slugify', 'hello');
 		expect(greeted.calls).toEqual([['scripts/slugify.mjs', 'hello']]);
 		expect(greeted.texts[1]).not.toContain('Demo mode');
-		expect((await talk({ skills }, 'slugify', 'thank you')).texts[1]).toContain('can’t use this as an answer');
+		expect((await talk({ skills }, 'slugify', 'thank you')).texts[1]).toBe('You’re welcome.');
 	});
 
 	test('without a skill it answers nothing, and says so', async () => {
