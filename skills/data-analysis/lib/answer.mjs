@@ -7,7 +7,7 @@ import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
 import { isAmount, labelOf, sortOf, WHO } from './names.mjs';
 import { monthText, parseNumber } from './values.mjs';
-import { cell, groupReport, hasBothSigns, rowReport, share } from './report.mjs';
+import { cell, groupReport, hasBothSigns, rowReport, share, inWords } from './report.mjs';
 
 /** So many rows are shown. */
 const MOST_ROWS = 20;
@@ -417,9 +417,4 @@ function spanOf(first, last, period) {
 	const months = 12 * years + to.getUTCMonth() - from.getUTCMonth();
 	const days = Math.round((to - from) / 86_400_000);
 	return ({ year: years, month: months, day: days }[period] ?? -1) + 1;
-}
-
-/** `Ann, Bo and Cy` */
-function inWords(names) {
-	return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

@@ -92,6 +92,14 @@ export function likelyValue(columns, numbers) {
 	return amounts.find((index) => columns[index].hasDecimals) ?? amounts[0] ?? null;
 }
 
+/** Of all number columns. */
+export function likelyOf(columns) {
+	return likelyValue(
+		columns,
+		columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []))
+	);
+}
+
 /** A column of those who do something. */
 export const WHO =
 	/(name|customer|client|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver|owner|assignee)s?$/i;

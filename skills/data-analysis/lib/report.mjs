@@ -7,6 +7,8 @@ import { compare, decimal, divide, multiply, plain, ZERO } from './decimal.mjs';
 
 const MOST_ROWS = 60;
 const LONGEST_CELL = 60;
+/** Of columns or cells in a sentence. */
+export const MOST_NAMED = 8;
 const QUANTILES = { '25 %': 0.25, median: 0.5, '75 %': 0.75 };
 
 /** `numeric` says per column whether it is aligned to the right. */
@@ -238,4 +240,25 @@ export function questionsOf(columns, value, dates, asked = { by: [], conditions:
 		list.push(`average ${amount}`);
 	}
 	return list.slice(0, MOST_QUESTIONS);
+}
+
+/** `sales.csv: 3 rows; 2 columns (Date, Amount); Date from … to ….` */
+export function lineOf(table, { columns: all, rows }) {
+	const columns = table.productNote ? all.slice(0, -1) : all;
+	const dates = columns
+		.filter(({ type }) => type === 'date')
+		.map(({ name, firstDate, lastDate }) => `${cell(name)} from ${firstDate} to ${lastDate}`);
+	const names = columns.slice(0, MOST_NAMED).map(({ name }) => cell(name));
+	const more = columns.length > names.length ? ' and more' : '';
+	const size = [countOf(rows, 'row'), `${countOf(columns.length, 'column')} (${names.join(', ')}${more})`];
+	return `**${table.name}**: ${[...size, ...dates].join('; ')}.`;
+}
+
+/** `Ann, Bo and Cy`. */
+export function inWords(names) {
+	return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+export function countOf(count, noun) {
+	return `${count.toLocaleString('en-US')} ${count === 1 ? noun : `${noun}s`}`;
 }
