@@ -72,7 +72,7 @@ describe('count-words: questions about a text file', () => {
 		return runSkill('count-words/scripts/quote.mjs', ['trip.txt', '--question', question], { cwd });
 	};
 
-	it.each(['Sum up these files', 'Summarise members.csv and trip.txt'])('sums up nothing: %s', async (question) => {
+	it.each(['Sum up these files', 'sum it up', 'Summarise members.csv and trip.txt'])('sums up nothing: %s', async (question) => {
 		expect((await ask(question)).stdout).toContain("can't sum up what it says. It begins:");
 	});
 

@@ -447,6 +447,9 @@ describe('data-analysis: rows and questions', () => {
 			'**Home Depot** has the highest total amount (150.00), **Aldi** the lowest (62.20).'
 		],
 		[shop, 'how many shops are there?', 'There are **2** different values of shop: Aldi and Home Depot.'],
+		[shop, 'which stores are there?', 'There are **2** different values of shop: Aldi and Home Depot.'],
+		[clubs, 'which cities are used?', 'There are **2** different values of Town: Leeds and Hull.'],
+		[clubs, 'which towns have paid?', 'There are **2** different values of Town for Fee paid “yes”: Hull and Leeds.'],
 		[
 			shop,
 			'how many purchases per shop',

@@ -91,7 +91,7 @@ function main(args) {
 	// What goes on with a question is in a line of its own.
 	const question = texts
 		.reduce((rest, { file }) => rest.replaceAll(file, ' '), values.question)
-		.replace(/\bsum up\b|\S+\.(csv|tsv|txt|md)\b/gi, ' ');
+		.replace(/\bsum (it |this |that |them )?up\b|\S+\.(csv|tsv|txt|md)\b/gi, ' ');
 	const telling = (line) => wordsOf(line).filter((word) => !SMALL.has(word.toLowerCase()));
 	const line = question.split('\n').findLast((each) => telling(each).length > 0) ?? question;
 	const called = texts.flatMap(({ file }) => wordsOf(file.replace(/\.\w+$/, '').replace(/[_-]/g, ' ')));

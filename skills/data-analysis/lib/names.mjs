@@ -16,7 +16,7 @@ export const PEOPLE = /^(member|customer|guest|client|student|employee|pupil|use
 export const PLACE = /^(home ?)?(town|city|village|place|country|county|region|state|location|venue|address)$/i;
 /** They hold a sentence together, or say what every row is. */
 export const SMALL = new Set(
-	`a an the this that these those it its them they their there i we you he she my our your me us is are was were be been being am do does did done have has had
+	`a an the this that these those it its them they their there i we you he she my our your me us is are was were be been being am do does did done have has had used
 	 can could would may might please tell show give list find get see know want need what which who whom whose where when how of in on at for from to with
 	 into as by per and or also then now but so if any all some each every across within between than vs versus compared compare comparison against out up only just
 	 say said called named go goes went come comes came take takes took make makes made spend spends spent spending gives gave given pay pays cost costs buy buys bought sell sells sold
@@ -65,7 +65,7 @@ const LEVELS =
 	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance|stars?)$/;
 /** `temp_c`, `weight (kg)` */
 const A_UNIT = /[\s_([]+(eur|usd|gbp|chf|°?[cf]|celsius|fahrenheit|k?g|[cmk]?m|pct|%)[)\]]?$/i;
-const PIECES = /^(units?|quantity|qty|pieces|count|(in)?stock|onhand)$/;
+const PIECES = /^(units?|quantity|qty|pieces|count|(in)?stock|onhand|(tickets|seats)(sold)?|participants|attendees|visitors)$/;
 
 /** Columns of money. */
 export const OF_COIN =

@@ -209,6 +209,17 @@ function readLine(line, table, columns, shared) {
 	if (flow === 'out') flipLimits(conditions, value ?? amount);
 	const refused = refusedIn(sentence, columns, parts, rows, { ...figure, guesses, limit, moreLimits });
 
+	// `which towns are there?`
+	const isOfNames =
+		rows.isOfWhich &&
+		by.length === 1 &&
+		!meant &&
+		!end &&
+		!flow &&
+		!limit &&
+		!period &&
+		value === null &&
+		!ADDING.test(said);
 	const isListed = LISTED.test(said);
 	const isOfMoney = MONEY.test(said);
 	const isShare = SHARE.test(said);
@@ -248,7 +259,7 @@ function readLine(line, table, columns, shared) {
 		measure,
 		end: end ?? (flow === 'out' && by.length > 0 ? 'low' : undefined),
 		top: rows.top,
-		isOfKinds: rows.isOfKinds,
+		isOfKinds: rows.isOfKinds || isOfNames,
 		isOfPeriods,
 		isLevel,
 		isOfMoney: isOfMoney && !isOfBeing,
@@ -370,7 +381,7 @@ function readRows(sentence, columns, parts, decimalComma, shared) {
 		...readMonths(sentence, columns, date),
 		...readCells(sentence, columns, named, shared)
 	];
-	const { by, flags, isOfKinds, sortedBy, shown } = readColumns(sentence, columns, named, conditions);
+	const { by, flags, isOfKinds, isOfWhich, sortedBy, shown } = readColumns(sentence, columns, named, conditions);
 	const toShow =
 		shown ?? placeToShow(said, columns, conditions, parts.label) ?? readShown(sentence, columns, named, by);
 	conditions.push(...flags);
@@ -400,6 +411,7 @@ function readRows(sentence, columns, parts, decimalComma, shared) {
 		period,
 		compared,
 		isOfKinds: isOfKinds || isOfDays,
+		isOfWhich,
 		sortedBy,
 		shown: toShow
 	};

@@ -277,7 +277,7 @@ export function readCells(sentence, columns, named, shared) {
 export function readColumns(sentence, columns, named, conditions) {
 	const by = [];
 	const flags = [];
-	let isOfKinds = false;
+	let [isOfKinds, isOfWhich] = [false, false];
 	let [sortedBy, shown] = [];
 	const label = labelOf(columns);
 	const isOne = (each) =>
@@ -352,6 +352,7 @@ export function readColumns(sentence, columns, named, conditions) {
 					(conditions.length > 0 && /\bhow many$/.test(before) && !isBy) ||
 					(ROW_NOUNS.has(stem(text)) && flags.length + conditions.length > 0 && !/how many$/.test(before)));
 			isOfKinds ||= !isRow && /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
+			isOfWhich ||= /s$/.test(text) && /\b(which|what)( (other|different|various|kinds of|sorts of))?$/.test(before);
 			const isOwn = counts.size === columns[index].filled && conditions.length > 0 && !isBy;
 			// `average plot size`, where each row has a plot of its own
 			const isOfEach =
@@ -362,7 +363,7 @@ export function readColumns(sentence, columns, named, conditions) {
 		if (!(sentence.nouns.has(stem(text)) && /\b(most|fewest)$/.test(before)))
 			sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));
 	}
-	return { by, flags, isOfKinds, sortedBy, shown };
+	return { by, flags, isOfKinds, isOfWhich, sortedBy, shown };
 }
 
 /** `per month`, `the best month`; not `last month`. */

@@ -101,10 +101,10 @@ export function inOwnWords(line, columns) {
 			]);
 			return [...words, ...howTo, [new RegExp(`\\bhow (?:${spoken(ends[0])})\\b|\\b(?:${name})\\b`, 'g'), own]];
 		}),
-		...ALIKE.map(([pattern, name]) => [
-			pattern,
-			columns.find((column) => column.type === 'text' && name.test(column.name))?.name.toLowerCase()
-		]),
+		...ALIKE.map(([pattern, name]) => {
+			const own = columns.find((column) => column.type === 'text' && name.test(column.name))?.name.toLowerCase();
+			return [pattern, own && ((said) => (/s$/.test(said) ? own.replace(/y$/, 'ie').replace(/s?$/, 's') : own))];
+		}),
 		[/\b(?:still )?(?:to do|outstanding|pending)\b/g, done ? `not ${done}` : 'todo'],
 		[/\b(?:still )?(?:owes?|owed)\b/g, paid && `un${paid}`],
 		[/\bout of stock\b/g, pieces ? `no ${pieces}` : 'outofstock'],

@@ -98,7 +98,7 @@ const FILLER = new Set(
 export const OVERVIEW = 'summary describe overview gist profile explain explore inspect'.split(' ').map(stem);
 /** The same wish as a question: its first word is as good as `describe`. */
 const WHAT_IS_IN =
-	/\bsum(?= up\b.*\bfiles?\W*$)|\bwhat(?=(['’]s| is| are) (in|inside) (it|this|that|these|the|my)\b| (is|are) (it|this|that|these|the [\w-]+)( (two|three|four|five|\d))?( files?)? about\b| (is this|are (these|those))( files?)?\W*$| do(es)? (it|this|that|the|my|\S+\.\S+)( [\w-]+){0,2} (say|contain|hold|show)\b)/i;
+	/\bsum(?= (it|this|that|them) up\W*$| up\b.*\b(files?|it|this|that)\W*$)|\bwhat(?=(['’]s| is| are) (in|inside) (it|this|that|these|the|my)\b| (is|are) (it|this|that|these|the [\w-]+)( (two|three|four|five|\d))?( files?)? about\b| (is this|are (these|those))( files?)?\W*$| do(es)? (it|this|that|the|my|\S+\.\S+)( [\w-]+){0,2} (say|contain|hold|show)\b)/i;
 
 /** Greetings are no subject, and yet are texts that people give. */
 const SAYABLE = new Set('hello hi hey hallo morning evening bye cheers greetings out up down'.split(' '));
