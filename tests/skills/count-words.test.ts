@@ -72,9 +72,12 @@ describe('count-words: questions about a text file', () => {
 		return runSkill('count-words/scripts/quote.mjs', ['trip.txt', '--question', question], { cwd });
 	};
 
-	it.each(['Sum up these files', 'sum it up', 'Summarise members.csv and trip.txt'])('sums up nothing: %s', async (question) => {
-		expect((await ask(question)).stdout).toContain("can't sum up what it says. It begins:");
-	});
+	it.each(['Sum up these files', 'sum it up', 'Summarise members.csv and trip.txt'])(
+		'sums up nothing: %s',
+		async (question) => {
+			expect((await ask(question)).stdout).toContain("can't sum up what it says. It begins:");
+		}
+	);
 
 	it.each([
 		['When do we fly to Bergen?', '> Line 3: We fly to Bergen on 12 June.\n\nThis sentence has “fly” and “Bergen”.\n'],
