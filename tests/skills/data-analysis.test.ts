@@ -389,6 +389,7 @@ describe('data-analysis: rows and questions', () => {
 		'Date,Product,Quantity,Unit price,Total\n2024-03-01,Loaf,12,4.50,54.00\n2024-03-01,Croissant,30,2.20,66.00\n2024-03-12,Croissant,42,2.20,92.40\n';
 	const shop =
 		'date,shop,kind,amount,pieces\n2025-01-03,Aldi,Food,4.20,2\n2025-01-05,Home Depot,Tools,90,1\n2025-02-02,Home Depot,Tools,60,4\n2025-02-10,Aldi,Drinks,18,3\n2025-03-01,Aldi,Food,40,5\n';
+	const since = 'Name,Town,Joined\nAnn,Leeds,2019\nBo,Leeds,2022\nCy,Hull,2022\n';
 	const guests =
 		'name,town,joined,paid\nAnn Lee,Leeds,2024-03-05,yes\nBo Chan,York,2025-01-12,no\nCy Young,Leeds,2025-06-30,yes\nDi Abbot,Hull,2023-11-02,no\n';
 
@@ -447,6 +448,11 @@ describe('data-analysis: rows and questions', () => {
 			'**Home Depot** has the highest total amount (150.00), **Aldi** the lowest (62.20).'
 		],
 		[shop, 'how many shops are there?', 'There are **2** different values of shop: Aldi and Home Depot.'],
+		[since, 'Who joined in 2022?', '**2** of 3 rows have Joined in 2022: Bo and Cy.'],
+		[since, 'How many joined in 2022?', '**2** of 3 rows have Joined in 2022 (66.7 %).'],
+		[since, 'Who joined first?', 'The lowest Joined is **2019**: Ann.'],
+		[since, 'members with Joined over 2020', '**2** of 3 members have Joined over 2020: Bo and Cy.'],
+		[since, 'Who are from Hull and when did they join?', '**1** of 3 rows has Town “Hull”: Cy.'],
 		[shop, 'which stores are there?', 'There are **2** different values of shop: Aldi and Home Depot.'],
 		[clubs, 'which cities are used?', 'There are **2** different values of Town: Leeds and Hull.'],
 		[clubs, 'which towns have paid?', 'There are **2** different values of Town for Fee paid “yes”: Hull and Leeds.'],

@@ -220,6 +220,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 			!wanted.isOfAll &&
 			value !== null &&
 			isAmount(columns[value].name) &&
+			!columns[value].isOfYears &&
 			rows > 1
 				? `Their ${nameOf('sum')} is **${shown(statOf(columns[value].numbers, 'sum'))}**.`
 				: '';

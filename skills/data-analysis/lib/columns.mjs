@@ -133,10 +133,17 @@ export class Column {
 		this.#sign = other.#sign;
 	}
 
+	/** Whole years, of which a sum says nothing. */
+	get isOfYears() {
+		if (!this.isNumber || this.hasDecimals || this.numbers.count === 0) return false;
+		const isNamed = /year|born|birth|joined|since|founded|opened|built|published/i.test(this.name);
+		return isNamed && toNumber(this.numbers.min) >= 1800 && toNumber(this.numbers.max) <= 2100;
+	}
+
 	/** A figure as the cells have it: cents with both digits, and the sign that all of them have. */
 	show(number) {
 		// A year has no comma.
-		if (/year|born|birth/i.test(this.name) && !this.hasDecimals) return plain(number, this.places);
+		if (this.isOfYears) return plain(number, this.places);
 		const [before, after] = (this.#sign ?? '|').split('|');
 		const text = grouped(number, this.places);
 		const [digits, minus] = text.startsWith('-') ? [text.slice(1), '-'] : [text, ''];

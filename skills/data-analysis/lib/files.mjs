@@ -11,7 +11,7 @@ const OF_FILES =
 	/\b((which|what|each|every) (of (my|the|these|those) )?(csv )?(file|table|sheet|spreadsheet)|(csv )?(files|tables|sheets|spreadsheets))\b/;
 /** A second question in the last line, of more than `and how many?`. */
 const TWO_PARTS =
-	/^((?:.*\n)*.*\S+\s+\S+),?\s+and\s+((?:the\s+)?(?:how|what|who|which|when|where|total|average)\s+\S+\s+\S.*|(?:the\s+)?(?:total|average)\s+\S+.*)$/i;
+	/^((?:.*\n)*.*\S+\s+\S+),?[^\S\n]+and\s+((?:the\s+)?(?:how|what|who|which|when|where|total|average)\s+\S+\s+\S.*|(?:the\s+)?(?:total|average)\s+\S+.*)$/i;
 /** A row of any file. */
 const OF_ANY_ROW = /^(row|record|entry|item|person|people|measurement)$/;
 /** What a file is looked for by. */
@@ -211,5 +211,12 @@ export function partsOf({ question, ...options }, file) {
 	// `… on food and how much on rent?`, which is in another column
 	const isApart = cellsOf(one).some(({ index }) => cellsOf(other).some((each) => each.index !== index));
 	const parts = [one, isApart ? other : `${one}\n${other}`];
-	return parts.every((each) => readQuestion(each, table, columns).unknown.length === 0) ? parts : [question];
+	const [first, second] = parts.map((each) => readQuestion(each, table, columns));
+	if (first.unknown.length > 0 || second.unknown.length > 0) return [question];
+	// `Who lives in Leeds and when did they join?`: one row tells both.
+	const figureOf = ({ conditions, by, value, measure, end }) =>
+		JSON.stringify([conditions, by, value, measure, end], (_, part) =>
+			typeof part === 'bigint' ? String(part) : part
+		);
+	return figureOf(first) === figureOf(second) ? [one] : parts;
 }

@@ -65,7 +65,8 @@ const LEVELS =
 	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance|stars?)$/;
 /** `temp_c`, `weight (kg)` */
 const A_UNIT = /[\s_([]+(eur|usd|gbp|chf|°?[cf]|celsius|fahrenheit|k?g|[cmk]?m|pct|%)[)\]]?$/i;
-const PIECES = /^(units?|quantity|qty|pieces|count|(in)?stock|onhand|(tickets|seats)(sold)?|participants|attendees|visitors)$/;
+const PIECES =
+	/^(units?|quantity|qty|pieces|count|(in)?stock|onhand|(tickets|seats)(sold)?|participants|attendees|visitors)$/;
 
 /** Columns of money. */
 export const OF_COIN =
@@ -84,7 +85,7 @@ export function isAmount(name) {
 
 /** The number column that a reader most likely means to add up: by its name, else the first that has decimals, else the first; null where a sum says nothing. */
 export function likelyValue(columns, numbers) {
-	const amounts = numbers.filter((index) => isAmount(columns[index].name));
+	const amounts = numbers.filter((index) => isAmount(columns[index].name) && !columns[index].isOfYears);
 	for (const word of LIKELY_VALUES) {
 		const named = amounts.find((index) => simplify(columns[index].name).includes(word));
 		if (named !== undefined) return named;

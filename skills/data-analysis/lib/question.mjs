@@ -328,6 +328,11 @@ function partsOf(said, columns) {
 		age,
 		/** A year of birth. */
 		born: age === undefined ? numbers.find((index) => BIRTH.test(columns[index].name)) : undefined,
+		/** Of joining, where no column has the days. */
+		years:
+			date === undefined
+				? numbers.find((index) => columns[index].isOfYears && !BIRTH.test(columns[index].name))
+				: undefined,
 		pieces: numbers.find((index) => sortOf(columns[index].name) === 'pieces'),
 		price: levels.find((index) => /price/i.test(columns[index].name)),
 		rated: levels.find((index) => RATINGS.test(columns[index].name)),
@@ -420,11 +425,12 @@ function readRows(sentence, columns, parts, decimalComma, shared) {
 /** Which number is looked at, what is made of it, and which end is asked for. It may change what `rows` are grouped by. */
 function readFigure(sentence, columns, parts, rows) {
 	const { said } = sentence;
-	const { named, namedNumber, age, born, price, pieces, rated, levels, amount, date, label } = parts;
+	const { named, namedNumber, age, born, years, price, pieces, rated, levels, amount, date, label } = parts;
 	const { conditions, by, compared, direction } = rows;
 	const ageEnd = age === undefined ? undefined : Object.keys(AGES).find((key) => AGES[key].test(said));
-	const bornEnd =
-		born === undefined ? undefined : AGES.high.test(said) ? 'low' : AGES.low.test(said) ? 'high' : undefined;
+	const [older, newer] = born === undefined ? [EARLY, LATE] : [AGES.high, AGES.low];
+	const year = born ?? years;
+	const bornEnd = year === undefined ? undefined : older.test(said) ? 'low' : newer.test(said) ? 'high' : undefined;
 	const isOfPrice =
 		price !== undefined &&
 		(PRICES.test(said) || /\bhow much (is|are|does)\b|\bwhat (is|are|do|does|did) .* costs?\b/.test(said));
@@ -434,7 +440,7 @@ function readFigure(sentence, columns, parts, rows) {
 	const isOfCosts = price !== undefined && pieces === undefined && /\bhow much did .* cost\b/.test(said);
 	const ofNumber =
 		namedNumber ??
-		(ageEnd || isOfAges ? age : bornEnd ? born : isOfPrice || isOfCosts ? price : isOfRating ? rated : undefined);
+		(ageEnd || isOfAges ? age : bornEnd ? year : isOfPrice || isOfCosts ? price : isOfRating ? rated : undefined);
 	const isTotal = /\b(totals?|sums?)\b/.test(said);
 	const measured = MEASURES.find(([, pattern]) => pattern.test(said))?.[0];
 	const isOfAverage = measured === 'sum' && !isTotal && !isOfCosts && (isOfPrice || isOfAges);
@@ -454,6 +460,7 @@ function readFigure(sentence, columns, parts, rows) {
 		meant === 'count' &&
 		namedNumber !== undefined &&
 		isAmount(columns[namedNumber].name) &&
+		!columns[namedNumber].isOfYears &&
 		/\b(how many|number of)$/.test(sentence.before(named.find(({ index }) => index === namedNumber).at));
 	// A balance is the last one, and no average.
 	const isOfBalance =
@@ -472,7 +479,9 @@ function readFigure(sentence, columns, parts, rows) {
 	const isOfBothEnds =
 		[[LOW, HIGH], Object.values(AGES)].some((both) => both.every((pattern) => pattern.test(sentence.left))) &&
 		!direction;
-	const dated = readEnd(sentence, date !== undefined && by.length === 0 && !ageEnd && !bornEnd && !direction, compared);
+	const isTimed = date !== undefined || bornEnd || isOfBalance || direction;
+	const isDated = date !== undefined && by.length === 0 && !ageEnd && !bornEnd && !direction;
+	const dated = readEnd(sentence, isDated, compared, isTimed ? [LATE, EARLY] : []);
 	// `When was the last delivery?` of a column Last delivery
 	const isOfLast =
 		/\bwhen\b/.test(said) && conditions.length === 0 && by.length === 0 && named.some(({ index }) => index === date);
@@ -757,12 +766,12 @@ function isSmall(word) {
 }
 
 /** Which end is asked for; `more` and `less` only of what is compared. */
-function readEnd(sentence, isDated, compared) {
+function readEnd(sentence, isDated, compared, ofTime) {
 	const ends = { ...(isDated && { late: LATE, early: EARLY }), low: LOW, high: HIGH };
 	const end =
 		Object.keys(ends).find((key) => ends[key].test(sentence.left)) ??
 		(compared && (LESS.test(sentence.left) ? 'low' : MORE.test(sentence.left) ? 'high' : undefined));
-	for (const pattern of [LATE, EARLY, LOW, HIGH, ...(compared ? [MORE, LESS] : [])])
+	for (const pattern of [...ofTime, LOW, HIGH, ...(compared ? [MORE, LESS] : [])])
 		sentence.takeAll(new RegExp(pattern, 'g'));
 	return end;
 }

@@ -134,9 +134,7 @@ export function columnReport(columns) {
 
 /** A year has no comma. */
 function figureText(column) {
-	return /year|born|birth/i.test(column.name)
-		? (number) => plain(number, column.places)
-		: (number) => column.show(number);
+	return column.isOfYears ? (number) => plain(number, column.places) : (number) => column.show(number);
 }
 
 function contents(column) {

@@ -179,8 +179,7 @@ export function readTop(sentence) {
 
 /** `born after 1990`, where the column has but years */
 export function readYears(sentence, columns, named) {
-	const isOfYears = ({ index }) => columns[index].type === 'integer' && /born|birth|year/i.test(columns[index].name);
-	const found = named.find(isOfYears);
+	const found = named.find(({ index }) => columns[index].isOfYears);
 	const [all, word = '', year] =
 		(found && / (?:(in|since|after|before|until) )?((?:18|19|20)\d\d)(?= )/.exec(sentence.left)) ?? [];
 	if (!all) return [];

@@ -272,12 +272,20 @@ function sectionsOf(body: string): { level: number; title: string; text: string 
 /** Each result in turn; where one answers, not those that refuse. What was run stands in the steps. */
 export function reportText(calls: readonly FinishedCall[]): string {
 	const answering = calls.filter((call) => !isRefusal(call));
-	if (answering.length === 0) return [...calls.toReversed().map(reportCall), CONNECT].join('\n\n');
+	if (answering.length === 0) {
+		const refusals = calls.toReversed().map(reportCall);
+		const isTold = (text: string, at: number) => refusals.findIndex((each) => leadOf(each) === leadOf(text)) < at;
+		return [...refusals.filter((text, at) => !isTold(text, at)), CONNECT].join('\n\n');
+	}
 	const reports = answering.map((call) => {
 		const text = reportCall(call);
 		return answering.length > 1 && !hasFailed(call) ? `${titleOf(call)}:\n\n${text}` : text;
 	});
 	return reports.join('\n\n');
+}
+
+function leadOf(text: string): string {
+	return text.trim().split('\n', 1)[0] ?? '';
 }
 
 /** A script that read a question and has no answer says so in its first sentence. */

@@ -290,7 +290,7 @@ describe('F1: a version from before an edit', () => {
 		expect(await readFile(join(root, 'good/logo.png'))).toEqual(bytes);
 	});
 
-	test('is of one file: only saves of the same within seconds are one; writing the same, or back what was there, is none', async () => {
+	test('is of one file: only saves of the same within seconds are one; writing the same is none', async () => {
 		const pathsOf = async () => (await listEdits(parts, 'good')).map(({ files }) => files.map(({ path }) => path));
 		await edit('SKILL.md', SKILL);
 		expect(await pathsOf()).toEqual([]);
@@ -309,7 +309,15 @@ describe('F1: a version from before an edit', () => {
 		await edit('scripts/run.sh', 'echo ho\n');
 		now -= LATER_MS;
 		await edit('scripts/run.sh', 'echo hi\n');
-		expect(await pathsOf()).toHaveLength(3);
+		expect(await pathsOf()).toEqual([['scripts/run.sh'], ['scripts/run.sh'], ['b.md'], ['b.md'], ['a.md']]);
+	});
+
+	test('has a file that is taken away within seconds of its first save', async () => {
+		await edit('rules.md', 'Be kind.');
+		now -= LATER_MS;
+		await removeSkillFile(parts, 'good', 'rules.md');
+		await returnToEdit(parts, 'good', await newest());
+		expect(await text('rules.md')).toBe('Be kind.');
 	});
 
 	test('has what another program wrote between two edits, too', async () => {

@@ -283,8 +283,8 @@ function sumOf(counts: readonly Lines[]): Lines {
 }
 
 /**
- * null if it was a return or a draft, or of other files: one can go back to each; or if something else changed the file
- * in between: that content would be lost.
+ * null if it was a return, a draft or a deletion, or of other files: one can go back to each; or if something else changed
+ * the file in between: that content would be lost.
  */
 function joinedWith(last: Edit, [change, ...others]: Edit['files']): Edit | null {
 	const [file, ...more] = last.files;
@@ -292,6 +292,8 @@ function joinedWith(last: Edit, [change, ...others]: Edit['files']): Edit | null
 	// Begun twice at once.
 	if (isDeepStrictEqual(file, change)) return last;
 	if (file.path !== change.path || file.after !== (change.before?.id ?? null)) return null;
+	// What was written in between would be nowhere.
+	if (change.after === null || change.after === (file.before?.id ?? null)) return null;
 	return { ...last, files: [{ ...file, after: change.after }] };
 }
 
