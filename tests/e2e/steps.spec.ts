@@ -92,12 +92,12 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 		].join('\n'),
 		'weigh.sh': 'echo "on the scales"; echo "the scales broke" >&2; exit 1\n'
 	});
-	const [written, said] = [gate(), gate()];
+	const [written, seen, said] = [gate(), gate(), gate()];
 	model.push(
 		call('load_skill', { skill: 'walrus-keeper' }),
 		slowCall('use_skill', { skill: 'walrus-keeper', script: 'scripts/feed.sh', args: ['Wally', 'Wilma'] }, written, 75),
 		run('walrus-keeper', 'weigh.sh', 'Wally', '9 tons'),
-		text('They are fed, ', said, 'and too heavy.')
+		text(seen, 'They are fed, ', said, 'and too heavy.')
 	);
 	await ask(page, 'feed the walruses');
 	const feeding = step(page, 'use_skill').first();
@@ -124,6 +124,8 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	await expect(feeding.getByTestId('exit-badge')).toContainText('exit 0');
 	const failed = step(page, 'use_skill').last();
 	await expect(failed).toHaveAttribute('data-status', 'failed');
+	// They fold once the answer begins.
+	seen.open();
 	await expect(answers(page)).toContainText('They are fed,');
 	await expect(page.getByTestId('step-fold')).toContainText(/Used 1 skill · 3 steps · 1 failed/);
 	await expect(page.getByTestId('step')).toHaveCount(1);

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { eventually } from '../../../../tests/support/eventually.ts';
 import { processesWith } from '../../../../tests/support/processes.ts';
 import { sweepContainers, type ContainerRuntime } from './container-runtime.ts';
 import { createContainerSandbox } from './container.ts';
@@ -34,7 +35,7 @@ afterEach(async () => {
 	vi.useRealTimers();
 	await launcher.close();
 	// No process of the runtime is left, so nothing that it hung in either.
-	expect(processesWith(folder)).toEqual([]);
+	await eventually(() => expect(processesWith(folder)).toEqual([]));
 	await rm(folder, { recursive: true });
 });
 
