@@ -448,6 +448,7 @@ describe('data-analysis: rows and questions', () => {
 			'**Home Depot** has the highest total amount (150.00), **Aldi** the lowest (62.20).'
 		],
 		[shop, 'how many shops are there?', 'There are **2** different values of shop: Aldi and Home Depot.'],
+		[bank, 'When was my salary paid?', '**1** of 4 rows has Shop “Salary”'],
 		[since, 'Who joined in 2022?', '**2** of 3 rows have Joined in 2022: Bo and Cy.'],
 		[since, 'How many joined in 2022?', '**2** of 3 rows have Joined in 2022 (66.7 %).'],
 		[since, 'Who joined first?', 'The lowest Joined is **2019**: Ann.'],

@@ -110,6 +110,11 @@ function report(options) {
 	const isNone =
 		wanted.conditions.some(({ isPerhaps }) => isPerhaps) && isEmpty(onlyRows(whole, wanted.conditions, []));
 	if (isNone) wanted.conditions = wanted.conditions.filter(({ isPerhaps }) => !isPerhaps);
+	// `When was my salary paid?`, by somebody else
+	if (wanted.isOfWhen && wanted.flow && isEmpty(onlyRows(whole, wanted.conditions, []))) {
+		wanted.conditions = wanted.conditions.filter(({ isOfFlow }) => !isOfFlow);
+		wanted.flow = undefined;
+	}
 	const table = onlyRows(whole, wanted.conditions, notes);
 	const analysis = all && table === whole && wanted.by.length === 0 ? all : analyze(table, wanted.by, wanted.period);
 	if (all && analysis !== all)
