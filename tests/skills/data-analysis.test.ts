@@ -693,6 +693,7 @@ describe('data-analysis: rows and questions', () => {
 		[guests, 'how many women are there', '“women”'],
 		[guests, 'what share of guests in Leeds have paid?', '“percentage”'],
 		[shop, 'average pace', '“pace”'],
+		['Title,Year,Rating\nA,1999,4\nB,2010,5\n', 'average rating of the last books', '“last”'],
 		[shop, 'the first half of february', '“half”'],
 		[shop, 'shops where I spent over 50 in total', '“in total”'],
 		[books, 'how much did they cost?', '“cost”'],

@@ -428,8 +428,11 @@ function readFigure(sentence, columns, parts, rows) {
 	const { named, namedNumber, age, born, years, price, pieces, rated, levels, amount, date, label } = parts;
 	const { conditions, by, compared, direction } = rows;
 	const ageEnd = age === undefined ? undefined : Object.keys(AGES).find((key) => AGES[key].test(said));
+	const measured = MEASURES.find(([, pattern]) => pattern.test(said))?.[0];
 	const [older, newer] = born === undefined ? [EARLY, LATE] : [AGES.high, AGES.low];
-	const year = born ?? years;
+	// `the average rating of the last books` asks for no year.
+	const isOfYear = measured === undefined && (namedNumber ?? years) === years;
+	const year = born ?? (isOfYear ? years : undefined);
 	const bornEnd = year === undefined ? undefined : older.test(said) ? 'low' : newer.test(said) ? 'high' : undefined;
 	const isOfPrice =
 		price !== undefined &&
@@ -442,7 +445,6 @@ function readFigure(sentence, columns, parts, rows) {
 		namedNumber ??
 		(ageEnd || isOfAges ? age : bornEnd ? year : isOfPrice || isOfCosts ? price : isOfRating ? rated : undefined);
 	const isTotal = /\b(totals?|sums?)\b/.test(said);
-	const measured = MEASURES.find(([, pattern]) => pattern.test(said))?.[0];
 	const isOfAverage = measured === 'sum' && !isTotal && !isOfCosts && (isOfPrice || isOfAges);
 	// `pages per book`: a row
 	const each = /\b(?:per|each|every) (\p{L}+)/u.exec(said);

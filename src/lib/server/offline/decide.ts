@@ -122,9 +122,17 @@ const GREETING = new RegExp(
 );
 const THANKS =
 	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much| for (the|your|that|all your) help| for that)?|great|nice|cool|perfect|well done)(\W+(good)?bye)?\W*$/i;
-/** What takes a model, unless a skill speaks of it. */
-const MODEL_WORK =
-	/^\W*(?:(?:please|can you|could you|would you|help me|i (?:want|need|would like|['’]d like) you to|and|now|then|also)\W+)*(?:(?<writing>write|compose|draft|make(?: up)?|invent|send|tell|give)(?: (?:me|us|him|her|them))?(?: (?:an?|the|some|my|our|this))?(?: \w+)? (?<thing>poem|story|joke|song|limerick|haiku|essay|speech|letter|e-?mail|mail|toast|novel|reply)s?\b|(?<verb>translate|book|reserve|forecast|predict|e-?mail(?= \w+ (to|that|about|saying|and)\b| (him|her|them|everyone|everybody)\b))\b(?! \w+ing\b))/i;
+/** What takes a model, unless a skill speaks of it; not `book with the most pages`, and not `the mail of Anna`, which a file can have. */
+const MODEL_WORK = new RegExp(
+	String.raw`^\W*(?:(?:please|can you|could you|would you|help me|i (?:want|need|would like|['’]d like) you to|and|now|then|also)\W+)*(?:` +
+		[
+			String.raw`(?<writing>write|compose|draft|make(?: up)?|invent|send(?! (?:me|us)\b))(?: (?:me|us|him|her|them|everyone|everybody))?(?: (?:an?|the|some|my|our|this|another))?(?: \w+)? (?<thing>poem|story|joke|song|limerick|haiku|essay|speech|letter|e-?mail|mail|toast|novel|reply)s?(?=\W*$|\W+(?:to|for|about|of|on|from|in|with|and|that|which|saying|asking|thanking|telling)\b|[,.;:])`,
+			String.raw`(?:tell|give)(?: me| us)? (?:an?|another|some)(?: \w+)? (?<told>poem|story|joke|song|limerick|haiku)s?\b`,
+			String.raw`(?<verb>(?:book|reserve)(?= (?:me|us|him|her|them|an?|the|my|our|some|two|three|four|\d+)\b)|translate|forecast|predict|e-?mail(?= \w+ (?:to|that|about|saying|and)\b| (?:him|her|them|everyone|everybody)\b))\b(?! \w+ing\b)`
+		].join('|') +
+		')',
+	'i'
+);
 /** With so many words one chooses from a list. */
 const MAX_CHOICE = 4;
 /** So many messages can be about one question. */
@@ -243,7 +251,12 @@ function readsFiles({ description }: CatalogSkill): boolean {
 
 /** `write poems`, where that is wanted and no skill, tool or file speaks of such; else null. */
 function unableTo(text: string, { tools, toolChoice }: ModelRequest, history: History): string | null {
-	const { writing, thing, verb } = MODEL_WORK.exec(text.split('\n', 1)[0] ?? '')?.groups ?? {};
+	const {
+		told,
+		writing = told && 'write',
+		thing = told,
+		verb
+	} = MODEL_WORK.exec(text.split('\n', 1)[0] ?? '')?.groups ?? {};
 	const isFree = history.pinned.size === 0 && typeof toolChoice !== 'object';
 	const words = [writing, thing, verb].flatMap((word) => (word === undefined ? [] : tokenize(word)));
 	const isForecast =

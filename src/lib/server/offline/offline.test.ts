@@ -515,7 +515,8 @@ describe('F9: a skill that it has never seen is run as its instructions document
 	test.each([
 		['Can you write a letter to my landlord?', 'write letters'],
 		['Make a short story of this', 'make stories'],
-		['tell me a joke', 'tell jokes'],
+		['tell me a joke', 'write jokes'],
+		['Draft a short reply', 'draft replies'],
 		['Translate this into French', 'translate'],
 		['Book a table for two', 'book anything'],
 		['please predict the sales', 'predict']
@@ -1553,6 +1554,17 @@ describe('F9: files', () => {
 		expect(loaded).toEqual([]);
 		expect(texts[0]).toContain('Demo mode can’t write poems: it only runs the scripts of skills.');
 		expect(offeredIn(texts[0]!).answers).toEqual(['Summarise trip.txt', 'What can I ask about trip.txt?']);
+	});
+
+	test.each([
+		'book titles by author',
+		'tell me the mail of Anna',
+		'give me our email costs',
+		'write the reply count per class',
+		'send me the letter'
+	])('F9: what a file can have is no wish for a text: %s', async (text) => {
+		const { texts } = await talk({ skills: { sheet } }, { text, attached: ['mine.csv'] });
+		expect(texts[0] ?? '').not.toContain('it only runs the scripts of skills');
 	});
 
 	test('F9: an answer has a text, also where nothing that a script offers can be asked', async () => {
