@@ -2,6 +2,7 @@
 
 import { compare } from './decimal.mjs';
 import { UsageError } from './errors.mjs';
+import { weekdayOf } from './groups.mjs';
 import { columnIndex } from './names.mjs';
 import { capitalized, monthNumber, parseDate, parseNumber, periodKey } from './values.mjs';
 
@@ -109,7 +110,7 @@ export function onlyRows(table, conditions, notes) {
 	if (conditions.length === 0) return table;
 	/** Of a month that is said without its year. */
 	const years = new Set();
-	const isMet = ({ index, sign, cells, number, months }, row) => {
+	const isMet = ({ index, sign, cells, number, months, days }, row) => {
 		const text = row[index]?.trim() ?? '';
 		if (cells) return cells.some((cell) => isCell(text, cell)) === (sign === '=');
 		if (number) {
@@ -117,6 +118,7 @@ export function onlyRows(table, conditions, notes) {
 			return here !== null && isWithin(compare(here, number), sign);
 		}
 		const day = parseDate(text);
+		if (days) return day !== null && days.includes(weekdayOf(day)) === (sign === '=');
 		const isIn =
 			day !== null &&
 			months.some((key) =>
