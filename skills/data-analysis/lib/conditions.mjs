@@ -40,7 +40,7 @@ export function monthsIn(sentence) {
 	return [...sentence.matchAll(MONTHS)].flatMap(({ 0: text, index: at }) => {
 		const isVerb =
 			text === 'may' &&
-			!/\b(in|of|for|since|and|or|to|from|until|before|after|by|vs|between|does|did|than) $/.test(sentence.slice(0, at));
+			!/\b(in|of|for|since|and|or|to|from|until|before|after|by|vs|between|does|did|was|than) $/.test(sentence.slice(0, at));
 		const months = monthsOf(text);
 		return isVerb || months === null ? [] : [{ text, at, months }];
 	});

@@ -48,6 +48,11 @@ export const SMALL = new Set(
 	)
 );
 
+/** A name as it is said: `distance km` of `Distance (km)`. */
+export function inLetters(name) {
+	return (name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+}
+
 /** Indexes of the columns that may be meant: by the exact name, then without regard to case and punctuation, then near misses. */
 export function nearColumns(wanted, { columns }) {
 	if (columns.includes(wanted)) return [columns.indexOf(wanted)];

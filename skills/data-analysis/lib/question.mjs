@@ -4,6 +4,7 @@ import { subtract, ZERO } from './decimal.mjs';
 import {
 	columnAfter,
 	feeOf,
+	inLetters,
 	isAmount,
 	labelOf,
 	likelyValue,
@@ -78,7 +79,7 @@ const OF_TAKINGS = /revenue|sales|turnover|takings|amount|total/i;
 const OF_PRICE = /\b(expensive|cheaper|dearer|costs?|pays?|paid)\b/;
 /** Of a row that is named after it. */
 const BESIDE =
-	/\b(?:(older|younger|better|worse|more|less|fewer|higher|lower|bigger|larger|greater|smaller|cheaper)((?: [\p{L}\p{N}]+){0,3}?) than|(after|before|since|until|earlier than|later than)) (?:the )?(?=(\S))/gu;
+	/\b(?:(older|younger|better|worse|more|less|fewer|higher|lower|bigger|larger|greater|smaller|cheaper)(?: [\p{L}\p{N}]+){0,3}? than|(after|before|since|until|earlier than|later than)) (?:the )?/gu;
 const FLIPPED = { '>': '<', '<': '>', '>=': '<=', '<=': '>=', '=': '=' };
 /** In a column with both signs: what goes out, and what comes in. */
 const GOING_OUT =
@@ -236,7 +237,7 @@ function readLine(line, table, columns, shared) {
 	const rest = said
 		.replace(/^( (is|are|was|were|do|does|did|has|have|had|there|any\w*|we|i|you|it|they|this|that))+ /, '')
 		.trim();
-	if (parts.isYesNo && isOfNothing && words.length + refused.length === 0 && !isNounOf(sentence, rest))
+	if (parts.isYesNo && isOfNothing && words.length + refused.length === 0 && rest && !isNounOf(sentence.nouns, rest))
 		words.push(rest);
 
 	// `which towns are there?`
@@ -336,34 +337,27 @@ function readLine(line, table, columns, shared) {
 /** `younger than Clara`, `joined after Clara`: what her row has stands for her. */
 function withRowOf(sentence, table, columns) {
 	const { said, nouns } = sentence;
-	const { namedNumber, rated, amount, numbers, age, date } = partsOf(said, columns);
-	const names = cellsIn(said, columns);
-	const coins = numbers.filter((index) => columns[index].isOfMoney);
-	for (const { 0: all, 1: word, 2: between, 3: when, index: at } of said.matchAll(BESIDE)) {
+	for (const { 0: all, 1: word, 2: when, index: at } of said.matchAll(BESIDE)) {
+		const { namedNumber, rated, amount, numbers, age, date } = partsOf(said, columns);
+		const names = cellsIn(said, columns);
 		const one = names.find((each) => each.at === at + all.length);
 		// Of two that are named, each has a figure of its own.
 		const isOther = (each) => each.index === one.index && each.cells[0] !== one.cells[0];
 		if (!one || monthNumber(one.text) || names.some(isOther)) continue;
-		const isOfPrice = OF_PRICE.test(said.slice(0, at + all.length));
-		const likely = /better|worse/.test(word)
-			? rated
-			: (namedNumber ?? (isOfPrice ? coins[1] === undefined && coins[0] : amount));
-		const index = when ? date : /older|younger/.test(word) ? age : likely;
-		const cells = [...table.rows()].flatMap(({ cells: row }) =>
-			row[one.index]?.trim() === one.cells[0] ? [row[index]?.trim() ?? ''] : []
-		);
-		const text = when ? parseDate(cells[0] ?? '') : /\d[\d,.]*/.exec(cells[0] ?? '')?.[0];
-		if (!text || new Set(cells).size > 1) continue;
-		const column = columns[index].name
-			.toLowerCase()
-			.match(/[\p{L}\p{N}]+/gu)
-			?.join(' ');
-		const sign = between === ' expensive' || !LESS.test(word) ? 'more' : 'less';
-		const limit = when
-			? `${/before|earlier/.test(when) ? 'before' : when.replace('later than', 'after')} ${text}`
-			: `${column} ${sign} than ${text}`;
+		const coins = numbers.filter((index) => columns[index].isOfMoney);
+		const price = coins.length > 1 ? undefined : coins[0];
+		const likely = namedNumber ?? (OF_PRICE.test(said.slice(0, at + all.length)) ? price : amount);
+		const index = when ? date : /older|younger/.test(word) ? age : /better|worse/.test(word) ? rated : likely;
+		const found = new Set();
+		for (const { cells } of table.rows())
+			if (cells[one.index]?.trim() === one.cells[0]) found.add(cells[index]?.trim() ?? '');
+		const [cell] = found;
+		const text = when ? parseDate(cell) : /\d[\d,.]*/.exec(cell)?.[0];
+		if (!text || found.size > 1) continue;
+		const than = `${inLetters(columns[index].name)} ${LESS.test(word) ? 'less' : 'more'} than`;
+		const sign = !when ? than : /before|earlier/.test(when) ? 'before' : when.replace('later than', 'after');
 		const rest = said.slice(at + all.length + one.text.length);
-		return wordsOf(`${said.slice(0, at)}${limit}${rest}`, nouns, { text, name: one.cells[0] });
+		return wordsOf(`${said.slice(0, at)}${sign} ${text}${rest}`, nouns, { text, name: one.cells[0] });
 	}
 	return sentence;
 }
@@ -441,8 +435,7 @@ function readRows(sentence, columns, parts, decimalComma, shared) {
 		? pieces
 		: (namedNumber ?? amount ?? (levels.length === 1 ? levels[0] : undefined));
 	const isRowNoun = (word, at) =>
-		(ROW_NOUNS.has(stem(word)) || sentence.nouns.has(stem(word))) &&
-		named.every((each) => each.at !== at || !columns[each.index].isNumber);
+		isNounOf(sentence.nouns, word) && named.every((each) => each.at !== at || !columns[each.index].isNumber);
 	const { limits, limitsOfRows } = readLimits(sentence, columns, limited, parts.age, decimalComma, {
 		hasDates: date !== undefined && namedNumber === undefined,
 		isRowNoun: pieces !== undefined && limited === pieces ? () => false : isRowNoun
@@ -766,7 +759,7 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		divisor && `per ${divisor.text}`,
 		isMoneyless && money,
 		MOVING.exec(said)?.[0],
-		...conditions.flatMap(({ twins = [] }) => twins),
+		...conditions.map(({ twins }) => twins),
 		isUnmeasured && OF_NO_MEASURE.exec(said)?.[0],
 		rows.rank && (!end || compared || figure.isOfBothEnds) && ranked(rows.rank, ''),
 		lacking && /(\bno|\bnot|\w+n't)( \S+){1,6}$/.exec(sentence.before(lacking.ends[0]))?.[0]
@@ -836,19 +829,13 @@ function nounOf({ said, nouns }, named, label) {
 function isOfCount({ left, nouns }) {
 	const [, ...next] = /\b(?:most|fewest|more|fewer) +(\p{L}+)(?: +(\p{L}+))?/u.exec(left) ?? [];
 	const [, counted] = /(\p{L}+) +(?:per|by|each|every|in each)\b/u.exec(left) ?? [];
-	if (
-		counted &&
-		!LOW.test(left) &&
-		!HIGH.test(left) &&
-		!OF_MONEY.test(counted) &&
-		(ROW_NOUNS.has(stem(counted)) || nouns.has(stem(counted)))
-	)
-		return true;
-	return next.some((word) => word && (ROW_NOUNS.has(stem(word)) || nouns.has(stem(word))));
+	const isEach = counted && !LOW.test(left) && !HIGH.test(left) && !OF_MONEY.test(counted);
+	if (isEach && isNounOf(nouns, counted)) return true;
+	return next.some((word) => word && isNounOf(nouns, word));
 }
 
-function isNounOf({ nouns }, word) {
-	return word === '' || ROW_NOUNS.has(stem(word)) || nouns.has(stem(word));
+function isNounOf(nouns, word) {
+	return ROW_NOUNS.has(stem(word)) || nouns.has(stem(word));
 }
 
 function isSmall(word) {

@@ -296,10 +296,10 @@ export function readMonths(sentence, columns, date) {
 export function readCells(sentence, columns, named, shared) {
 	const conditions = [];
 	// In the order of the sentence: what is denied goes on.
-	const found = cellsIn(sentence.left, columns, shared);
-	for (const { text, at, index: first, cells, also } of found) {
-		const isNamed = (column) => named.some((each) => each.index === column);
-		const index = also !== undefined && isNamed(also) && !isNamed(first) ? also : first;
+	for (const { text, at, index: first, cells, also } of cellsIn(sentence.left, columns, shared)) {
+		const [own] = [first, also].filter((column) => named.some((each) => each.index === column));
+		const isTwin = own === undefined && areTwins(columns[first], columns[also]);
+		const index = own ?? first;
 		const isColumn = named.some(
 			(each) => each.at < at + text.length && at < each.at + each.text.length && each.text.length >= text.length
 		);
@@ -335,10 +335,7 @@ export function readCells(sentence, columns, named, shared) {
 				cells,
 				ends: [at + text.length],
 				isPart: keyOf(text) !== keyOf(cells[0]),
-				twins:
-					isNamed(first) || isNamed(also)
-						? []
-						: twinsIn(columns, first, also).map((names) => `${text} in ${names} at once`),
+				twins: isTwin && `${cells[0]} in ${columns[first].name} and ${columns[also].name} at once`,
 				isSeveral: cells.length > 1,
 				text: conditionText(columns[index].name, sign, more)
 			});
@@ -348,10 +345,8 @@ export function readCells(sentence, columns, named, shared) {
 }
 
 /** `Home and Away`, where the same clubs are in both: a cell may be meant of either. */
-function twinsIn(columns, first, other) {
-	const cells = other === undefined ? [] : [...columns[first].counts.keys()];
-	const isShared = cells.filter((cell) => columns[other].counts.has(cell)).length > 1;
-	return isShared ? [`${columns[first].name} and ${columns[other].name}`] : [];
+function areTwins(one, other) {
+	return [...one.counts.keys()].filter((cell) => other?.counts.has(cell)).length > 1;
 }
 
 /** Columns of yes and no are what rows have or lack; others are grouped by, unless a number or a date is what is asked for. */
@@ -488,8 +483,8 @@ export function cellsIn(open, columns, shared = new Map()) {
 		for (const cell of counts.keys()) {
 			const key = keyOf(cell);
 			const known = keys.get(key);
-			if (known) known.also ??= index;
-			else if (key) keys.set(key, { index, cells: [cell] });
+			if (known && known.index !== index) known.also ??= index;
+			else if (key && !known) keys.set(key, { index, cells: [cell] });
 		}
 	}
 	// `Ann` of `Ann Lee`, if nobody else is called so.
@@ -513,15 +508,16 @@ export function cellsIn(open, columns, shared = new Map()) {
 					(/^(yes|no|none)$/.test(text) &&
 						!open.slice(0, tokens[place].at).trimEnd().endsWith(columns[known?.index]?.name.toLowerCase())));
 			// `the bakers` are no Paul Baker.
-			const isOfName = known && WHO.test(columns[known.index].name) && size === 1;
-			const isOther = isOfName && !nameWords(known.cells[0]).includes(text.replace(/^_|'s$/g, ''));
+			const isOther =
+				size === 1 &&
+				WHO.test(columns[known?.index]?.name) &&
+				!known.cells[0]
+					.toLowerCase()
+					.split(/[\s,]+/)
+					.includes(text.replace(/^_|'s$/g, ''));
 			if (known && !isVague && !isOther) found.push({ ...known, text, at: tokens[place].at });
 		}
 	return found;
-}
-
-function nameWords(cell) {
-	return cell.toLowerCase().split(/[\s,]+/);
 }
 
 /** `rent`, where several cells of one column have the word: all of them are meant; of people only one can be. */

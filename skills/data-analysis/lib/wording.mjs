@@ -1,6 +1,6 @@
 /** What people say of a table, in the words of its columns: one table of words, so that the question itself is read in one way. */
 
-import { OF_HEADS, sortOf } from './names.mjs';
+import { inLetters, OF_HEADS, sortOf } from './names.mjs';
 import { hasBothSigns, kindsOf } from './report.mjs';
 
 /** A column of such a name, what it is called, and what the high and the low end of it are. */
@@ -55,9 +55,7 @@ export function inOwnWords(line, columns) {
 	const numbers = columns.filter(({ isNumber, name }) => isNumber && sortOf(name) !== 'id');
 	const only = (isMeant) => {
 		const [found, ...others] = numbers.filter(isMeant);
-		return found && others.length === 0
-			? (found.name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')
-			: undefined;
+		return found && others.length === 0 ? inLetters(found.name) : undefined;
 	};
 	const pieces = only(({ name }) => sortOf(name) === 'pieces');
 	const heads = only(({ name }) => OF_HEADS.test(name));
