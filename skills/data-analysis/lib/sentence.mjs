@@ -75,15 +75,18 @@ function withNames(line, columns) {
 	);
 	const whole = cells.filter((cell) => cell.includes(' ') && line.includes(cell));
 	const spans = whole.map((cell) => [line.indexOf(cell), line.indexOf(cell) + cell.length]);
-	const names = new Set(cells.flatMap((cell) => cell.split(/\s+/)));
+	const wordsIn = (texts) => new Set(texts.flatMap((cell) => cell.split(/\s+/)));
+	const names = wordsIn(cells);
+	const people = wordsIn(columns.flatMap(({ name, counts }) => (WHO.test(name) ? [...counts.keys()] : [])));
+	// `Has May paid?`, but not `in May`
+	const isName = (word, at) =>
+		monthNumber(word)
+			? people.has(word) && /\b(does|did|has|have|had|is)( not)? $/i.test(line.slice(0, at))
+			: SMALL.has(word.toLowerCase()) || isOrder(word.toLowerCase()) || word === 'Will';
 	return line.replace(/(?<![\p{L}\p{N}'’_-])\p{L}+/gu, (word, at) => {
-		const isOwn = at > 0 && /^\p{Lu}/u.test(word) && names.has(word) && isGrammar(word.toLowerCase());
+		const isOwn = at > 0 && /^\p{Lu}/u.test(word) && names.has(word) && isName(word, at);
 		return isOwn || spans.some(([from, to]) => at >= from && at < to) ? `_${word}` : word;
 	});
-}
-
-function isGrammar(word) {
-	return !monthNumber(word) && (SMALL.has(word) || isOrder(word) || word === 'will');
 }
 
 /** @param beside `text` that stands for a row which is named, and `name` */
@@ -373,7 +376,7 @@ export function readColumns(sentence, columns, named, conditions) {
 		// `flats with 3 rooms`
 		const [, many] = (columns[index].isNumber && /\b(?:have|has|with|of|exactly) (\d+(?:\.\d+)?)$/.exec(before)) || [];
 		// `How much does she pay?` isn't whether she has paid.
-		const isOfHabit = type === 'yes/no' && /^pays?$/.test(text) && !/\b(did|has|have|had|to|must|n't)\b/.test(before);
+		const isOfHabit = type === 'yes/no' && /^pay(s|ing)?$/.test(text) && !/\b(did|has|have|had|to|must|n't)\b/.test(before);
 		const missing =
 			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
 			(/\b(missing|empty|blank|no|without)( (a|an|the|any))?$/.test(before) && type !== 'yes/no');
