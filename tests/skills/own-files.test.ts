@@ -58,6 +58,8 @@ const CLAIMS: Record<string, Case[]> = {
 		['members', 'Are there more members in Oslo than in Bergen?', 'No: the number of members is the same'],
 		['courses', 'Do more people go to Yoga than to Chess?', 'Yes: the Participants is **10** higher for **Yoga**'],
 		['members', 'Is Oslo bigger than Bergen?', '!bigger'],
+		['shop', 'Was 4 May better than 3 May?', 'No: the Total is **16.00** lower for **2025-05-04**'],
+		['shop', 'Is card more common than cash?', 'Yes: the number of rows is **1** higher for **card**'],
 		['bank', 'Was March better than April?', '!better'],
 		['bank', 'Was April cheaper than March?', 'Yes: the total spending is **843.90** lower']
 	],
@@ -70,7 +72,12 @@ const CLAIMS: Record<string, Case[]> = {
 		['flats', 'Which flats are bigger than Mill Lane 1?', 'Size m2 over 72 (Mill Lane 1): Grace Park.'],
 		['courses', 'Which course has more participants than Pottery?', 'Participants over 12 (Pottery): Yoga and Chess.'],
 		['shop', 'What was not paid by card?', 'have Payment not “card”: Jam and Candle.'],
-		['shop', 'Which products did not sell in May?', '!not']
+		['shop', 'What costs more than 5?', '**3** of 5 rows have Unit price over 5: Honey and Candle.'],
+		['shop', 'Which products did not sell in May?', '!not'],
+		['members', 'How many towns have no violinist?', '!no violinist'],
+		['members', 'Who lives in the same town as Tom?', '!in the same'],
+		['members', 'Who is as old as Anna?', '!as old as'],
+		['members', 'Who joined between Lars and Anna?', '!between']
 	],
 	'days of the week and ranks are read, and so is a number before its column': [
 		['shop', 'How much did we take on Saturdays?', 'The Total for Date on Saturday is **80.60** (3 of 5 rows).'],

@@ -43,7 +43,7 @@ import { OF_BALANCE } from './wording.mjs';
 const MEASURES = [
 	[
 		'count',
-		/\b(how many|number of|count|how often|(most|least) (often|common|frequent(ly)?)|(visit|go to|used?|read|see|watch) .{0,20}most|have (the )?most of)\b/
+		/\b(how many|number of|count|how often|(most|least|more|less) (often|common|frequent(ly)?)|(visit|go to|used?|read|see|watch) .{0,20}most|have (the )?most of)\b/
 	],
 	['median', /\bmedian\b/],
 	['mean', /\b(average|averages|mean|avg|on average|typical|typically)\b/],
@@ -252,7 +252,8 @@ function readLine(line, table, columns, shared) {
 		value === null &&
 		!ADDING.test(said);
 	const isListed = LISTED.test(said);
-	const isOfMoney = MONEY.test(said);
+	// `What costs more than 5?` asks for rows.
+	const isOfMoney = MONEY.test(said.replace(/\bcosts? (?=more|less|over|under)/, ''));
 	const isShare = SHARE.test(said);
 	// Of a month there's one total, and the average is that of all months.
 	const isOfPeriods = meant === 'mean' && period !== undefined && !isLevel;
@@ -263,8 +264,9 @@ function readLine(line, table, columns, shared) {
 		meant === undefined &&
 		(isLevel ? figure.isOfPrice || EACH.test(said) : EACH.test(said) && period === undefined);
 	const isOfAll = parts.isYesNo && OF_ALL.test(said);
+	const pair = pairIn(compared);
 	const isVerdict =
-		parts.isYesNo && (!isOfAll || conditions.length === 1) && (limit !== undefined || measured === undefined);
+		parts.isYesNo && (!isOfAll || conditions.length === 1) && (limit ?? pair ?? measured === undefined) !== false;
 	const isOfBeing = isVerdict && !limit && !end && by.length === 0 && conditions.length > 0;
 	const isOfRows =
 		isShare &&
@@ -303,8 +305,8 @@ function readLine(line, table, columns, shared) {
 		limit,
 		flow,
 		beside: figure.beside,
-		pair: pairIn(compared),
-		isThan: /\bthan (?![$€£¥]?\d)/.test(said),
+		pair,
+		isThan: /\bthan\b/.test(said) && pair !== undefined,
 		isLess: LESS.test(said),
 		// When it was so is told with a balance.
 		shown: figure.isOfBalance ? (/low|high/.test(end) ? date : namedNumber) : rows.shown,
@@ -433,7 +435,10 @@ function readRows(sentence, columns, parts, decimalComma, shared) {
 	/** What a limit is for. */
 	const limited = /\d (items?|units?|pieces|sold|bought)\b/.test(said)
 		? pieces
-		: (namedNumber ?? amount ?? (levels.length === 1 ? levels[0] : undefined));
+		: (namedNumber ??
+			(/\bcosts? (more|less|over|under)\b/.test(said) ? parts.price : undefined) ??
+			amount ??
+			(levels.length === 1 ? levels[0] : undefined));
 	const isRowNoun = (word, at) =>
 		isNounOf(sentence.nouns, word) && named.every((each) => each.at !== at || !columns[each.index].isNumber);
 	const { limits, limitsOfRows } = readLimits(sentence, columns, limited, parts.age, decimalComma, {
@@ -623,13 +628,22 @@ function readFigure(sentence, columns, parts, rows) {
 }
 
 /** Takes words that have done their work, or say nothing beside what was read. */
-function takeMeant(sentence, columns, { named, namedNumber }, { compared, by }, { flow, isCoin, hasSigns }, isSorted) {
+function takeMeant(
+	sentence,
+	columns,
+	{ named, namedNumber },
+	{ compared, by, conditions },
+	{ flow, isCoin, hasSigns },
+	isSorted
+) {
 	const { said } = sentence;
 	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
 	sentence.takeAll(new RegExp(COMING_IN, 'g'), () => flow === 'in');
 	sentence.takeAll(new RegExp(GOING_OUT, 'g'), () => flow === 'out');
 	sentence.takeAll(/\b(used?|read|see|watch)\b/g, () => /\b(used?|read|see|watch) .{0,20}most\b/.test(said));
 	sentence.takeAll(BY_NAME, () => by.length > 0);
+	// `trumpet players`
+	sentence.takeAll(/\bplayers?\b/g, (_, place) => conditions.some(({ ends }) => ends?.includes(place - 1)));
 	sentence.takeAll(/\binstead\b/g, () => namedNumber !== undefined);
 	sentence.takeAll(/\bsingle\b/g, () => /\b(\p{L}+est|expensive|any|every|one|a) single\b/u.test(said));
 	sentence.takeAll(/\bdifference\b/g, () => pairIn(compared) !== undefined);
@@ -725,7 +739,11 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 			OF_HEADS.test(columns[rankedBy].name));
 	// A day with no honey has no row that says so: of groups it knows only what they have.
 	const isOfMany =
-		by.length > 0 || (/\b(who|when)\b/.test(said) && columns[label]?.counts.size !== columns[label]?.filled);
+		by.length > 0 ||
+		named.some(
+			({ index, at }) => columns[index].type === 'text' && index !== label && /\bhow many$/.test(sentence.before(at))
+		) ||
+		(/\b(who|when)\b/.test(said) && columns[label]?.counts.size !== columns[label]?.filled);
 	const lacking = isOfMany && conditions.find(({ sign, ends }) => sign === '!=' && ends);
 	const isOfPeople = WHO.test(columns[label]?.name) && columns[label].counts.size === columns[label].filled;
 	const others = parts.numbers.filter((index) => isAmount(columns[index].name) && index !== amount);
@@ -761,6 +779,9 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		MOVING.exec(said)?.[0],
 		...conditions.map(({ twins }) => twins),
 		isUnmeasured && OF_NO_MEASURE.exec(said)?.[0],
+		// `in the same town as Tom`, `as old as Anna`, `between Lars and Anna`: of two rows at once
+		shared.some(({ ends }) => ends) && /\bsame \p{L}+ as\b|\bas \p{L}+ as\b|\bin the same\b/u.exec(said)?.[0],
+		!compared && shared.some(({ ends, isSeveral }) => ends && isSeveral) && /\bbetween\b/.exec(sentence.said)?.[0],
 		rows.rank && (!end || compared || figure.isOfBothEnds) && ranked(rows.rank, ''),
 		lacking && /(\bno|\bnot|\w+n't)( \S+){1,6}$/.exec(sentence.before(lacking.ends[0]))?.[0]
 	].filter(Boolean);

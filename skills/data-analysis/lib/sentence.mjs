@@ -376,7 +376,8 @@ export function readColumns(sentence, columns, named, conditions) {
 		// `flats with 3 rooms`
 		const [, many] = (columns[index].isNumber && /\b(?:have|has|with|of|exactly) (\d+(?:\.\d+)?)$/.exec(before)) || [];
 		// `How much does she pay?` isn't whether she has paid.
-		const isOfHabit = type === 'yes/no' && /^pay(s|ing)?$/.test(text) && !/\b(did|has|have|had|to|must|n't)\b/.test(before);
+		const isOfHabit =
+			type === 'yes/no' && /^pay(s|ing)?$/.test(text) && !/\b(did|has|have|had|to|must|n't)\b/.test(before);
 		const missing =
 			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
 			(/\b(missing|empty|blank|no|without)( (a|an|the|any))?$/.test(before) && type !== 'yes/no');
@@ -395,7 +396,8 @@ export function readColumns(sentence, columns, named, conditions) {
 			// `her membership number` is not her membership.
 			const isPart = (name.match(/[\p{L}\p{N}]+/gu) ?? []).length > (text.match(/[\p{L}\p{N}]+/gu) ?? []).length;
 			const isOther = isPart && /^ (number|no|id|code)\b/.test(sentence.said.slice(at + text.length));
-			if (!isOther) shown ??= index;
+			// Of several, all is told.
+			if (!isOther) shown = shown === undefined || shown === index ? index : label;
 		} else if (isOfCell && !isBy && type === 'text' && !/s$/.test(text)) {
 			// Taken below.
 		} else if (missing) {
@@ -473,9 +475,11 @@ export function readPeriod(sentence) {
 export function comparedPeriod(months) {
 	return months.every((key) => /^\d{4}$/.test(key))
 		? 'year'
-		: months.every((key) => /-\d{2}$/.test(key))
-			? 'month'
-			: undefined;
+		: months.every((key) => /-\d{2}-\d{2}$/.test(key))
+			? 'day'
+			: months.every((key) => /^(\d{4})?-\d{2}$/.test(key))
+				? 'month'
+				: undefined;
 }
 
 /** Cells of text that are said, the longest first; a month is found by its short name, too. */

@@ -205,7 +205,7 @@ function readFlags(options, table, notes) {
 }
 
 /** `How many live in London?`, `Does anyone play the harp?`, where the column that is meant has no such cell; '' for others. */
-function noneThere({ unknown: words, isYesNo, isThan, end, limit }, question, columns) {
+function noneThere({ unknown: words, isYesNo, end, limit }, question, columns) {
 	const line = lastLine(question).replace(/[\s?.!]+$/, '');
 	// The verb that tells the column is no value: `Do I grow tulips?`
 	const unknown = words.filter((word) => !columnAfter(word, columns));
@@ -213,7 +213,9 @@ function noneThere({ unknown: words, isYesNo, isThan, end, limit }, question, co
 	const said = line.slice(at + 1, at + 1 + unknown.join(' ').length);
 	const isLast = line.length === at + 1 + said.length;
 	const column = at < 0 ? undefined : columnAfter(line.slice(0, at), columns);
-	const isMeant = isYesNo ? !isThan && !end && !limit && !NOT_A_VALUE.test(said) : isLast && PLACE.test(column?.name);
+	const isMeant = isYesNo
+		? !/ than /.test(line) && !end && !limit && !NOT_A_VALUE.test(said)
+		: isLast && PLACE.test(column?.name);
 	if (!column || !isMeant || /\b(not|never|no)\b|n['’]t\b/i.test(line)) return '';
 	const known = [...column.counts.keys()].slice(0, MOST_NAMED).map(cell);
 	const more = column.counts.size > known.length ? [`${column.counts.size - known.length} more`] : [];
