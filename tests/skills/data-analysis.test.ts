@@ -924,7 +924,7 @@ describe('data-analysis: several files', () => {
 describe('data-analysis: what it has no figure for', () => {
 	it.each([
 		[POWER, 'What does one kWh cost?', 'I find nothing for “the price of one kwh”'],
-		[POWER, 'cost per kWh', 'I find nothing for “per kwh”'],
+		[POWER, 'cost per kWh', 'I find nothing for “per kWh”'],
 		[SPENT, 'What does one trip cost?', 'I find nothing for “the price of one trip”'],
 		[SPENT, 'What will we spend in April?', 'it has what was, and nothing of what will be.']
 	])('refuses rather than tell a total: %#', async (text, question, reason) => {
@@ -1097,7 +1097,7 @@ describe('data-analysis: rows that have something', () => {
 		const { stdout } = await analyze(`${SHOP}2024-04-03,Cheese scones,2,3.10,cash\n`, '--question', 'How many scones?');
 		expect(stdout).toContain('**3** of 4 rows have Item “Oat scones” or “Cheese scones”');
 		const people = await analyze('Name,Age\nAnn Lee,30\nAnn Falk,40\nBo Ode,50\n', '--question', 'How old is Ann?');
-		expect(people.stdout).toContain("data.csv can't answer that: “ann” can be Ann Lee or Ann Falk. Say which.");
+		expect(people.stdout).toContain("data.csv can't answer that: “Ann” can be Ann Lee or Ann Falk. Say which.");
 	});
 });
 
@@ -1215,7 +1215,7 @@ describe('data-analysis: a bank account and a list of volunteers', () => {
 		['Which file mentions York?', /^- \*\*helpers\.csv\*\* has “York” in Town \(2 rows\)\.$/m],
 		['Which of my files has Bookshop?', '- **bank.csv** has “Bookshop” in Payee (1 row).'],
 		['Which file has a column called Balance?', '- **bank.csv** has a column Balance.'],
-		['Which file has Tom?', "bank.csv and helpers.csv can't answer that: I find nothing for “tom” in them."],
+		['Which file has Tom?', "bank.csv and helpers.csv can't answer that: I find nothing for “Tom” in them."],
 		[
 			'When is the plant sale?',
 			"bank.csv and helpers.csv can't answer that: I find nothing for “plant”, “sale” in them."

@@ -12,7 +12,7 @@ const MOST_FIRST = 3;
 const SMALL = new Set(
 	`a an the this that these those it its he she they them their his her i we you me my our your us is are was were be been being am do does did done has have had
 	 can could will would shall should may might must what which who whom whose when where why how many much often of in on at for from to with into as by about
-	 and or but not no if then than so any some all each every there here please tell show give find get look see say says said read file files text texts document documents note notes
+	 and or but not no if then than so any some all each every there here please tell show list give find get look see say says said read file files text texts document documents note notes
 	 line lines sentence sentences word words mention mentions mentioned contain contains written write anything something anyone someone everything let know
 	 summarise summarize summary describe explain overview gist main key point points bullet bullets paragraph paragraphs short shortly content contents quote just also up out hi hello two three four five both`.split(
 		/\s+/

@@ -6,6 +6,7 @@ import { quantile } from './columns.mjs';
 import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
 import { isAmount, labelOf, sortOf, WHO } from './names.mjs';
+import { ranked } from './sentence.mjs';
 import { monthText, parseNumber } from './values.mjs';
 import { cell, groupReport, hasBothSigns, rowReport, share, inWords } from './report.mjs';
 
@@ -23,14 +24,15 @@ const WORDS = { sum: 'total', mean: 'average', median: 'median', min: 'lowest', 
  * @returns `text`; `isDrawn`: a chart belongs to it; `isOfRows`: it's of the number of rows; `isWhole`: columns and statistics follow
  */
 export function answer(wanted, { details, all, whole, table, analysis, value, beside }) {
-	const { by, period, measure = 'sum', top, isOfKinds, isQuestion, isYesNo, noun = 'rows' } = wanted;
+	const { by, period, measure = 'sum', rank, top, isOfKinds, isQuestion, isYesNo, noun = 'rows' } = wanted;
 	const { columns, groups, rows } = analysis;
 	const total = (all ?? analysis).rows;
 	const conditions = joined((wanted.conditions ?? []).filter(({ isOfFlow }) => !isOfFlow));
 	const phrases = conditions.map((each) => phraseOf(each, columns));
 	const label = labelOf((all ?? analysis).columns);
 	const isOfWhen = wanted.isOfWhen && by.length === 0;
-	const named = (wanted.isOfWho ? label : null) ?? wanted.shown ?? (isOfWhen ? wanted.date : label);
+	const who = columns.findIndex(({ name, type }) => type === 'text' && WHO.test(name));
+	const named = (wanted.isOfWho ? (who < 0 ? label : who) : null) ?? wanted.shown ?? (isOfWhen ? wanted.date : label);
 	// In a file of income and spending, a part that only goes out is spending, whether or not it is called so.
 	const hasNoIncome = value !== null && all && isOutgoing(columns[value]) && hasBothSigns(all.columns[value]);
 	const flow = wanted.flow ?? (hasNoIncome ? 'out' : undefined);
@@ -224,14 +226,21 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 			rows > 1
 				? `Their ${nameOf('sum')} is **${shown(statOf(columns[value].numbers, 'sum'))}**.`
 				: '';
-		const who = conditions.length === 1 && conditions[0].index === label && conditions[0].cells?.[0];
-		if (who && rows === 1 && wanted.shown !== undefined && wanted.shown !== label) {
+		const one = conditions.length === 1 && conditions[0].index === label && conditions[0].cells?.[0];
+		if (one && rows === 1 && wanted.shown !== undefined && wanted.shown !== label) {
 			const has = listed[0].cells[wanted.shown]?.trim();
 			const { name } = columns[wanted.shown];
 			return said(
-				[has ? `The ${name} of ${cell(who)} is **${cell(has)}**.` : `The ${name} of ${cell(who)} is missing.`],
+				[has ? `The ${name} of ${cell(one)} is **${cell(has)}**.` : `The ${name} of ${cell(one)} is missing.`],
 				list
 			);
+		}
+		if (one && rows === 1 && wanted.isList && !isYesNo && conditions[0].sign === '=') {
+			const has = columns.flatMap(({ name }, index) => {
+				const text = listed[0].cells[index]?.trim();
+				return index === label || !text ? [] : [`${cell(name)} ${cell(text)}`];
+			});
+			return said([`**${cell(one)}**: ${has.join(', ')}.`], list);
 		}
 		const parted = `${count} of ${total.toLocaleString('en-US')} ${noun} ${having(rows)}`;
 		const isMet = wanted.isOfAll ? rows === total : true;
@@ -274,25 +283,27 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 	/** Those with the highest or the lowest of a column: all that have it, or the first so many. */
 	function ofEnd(index, isHigh, word) {
 		const found = sortedRows(table, index, isHigh, top ?? MOST_ROWS);
-		const same = found.filter(({ cells }) => cells[index] === found[0].cells[index]);
+		const first = found[(rank ?? 1) - 1];
+		if (!first) return said([`There are only ${rows} ${noun}${scopeOf(conditions)}.`]);
+		const same = found.filter(({ cells }) => cells[index] === first.cells[index]);
 		// Of several on the last day, the last in a file that goes on in time.
 		const isLastRow = wanted.isOfBalance && !columns[index].isNumber;
 		const isBackwards =
 			same.length < found.length && sortedRows(table, null, false, 1)[0].cells[index] === same[0].cells[index];
 		const best = top ? found : isLastRow ? [same.at(isBackwards ? 0 : -1)] : same;
-		const first = columns.findIndex(({ type }) => type === 'text');
-		const isNamed = named !== null || top || first < 0;
-		const few = named === index || best.length > MOST_NAMED ? '' : namesIn(best, isNamed ? named : first);
-		const names = few && !isNamed ? ` (${columns[first].name} ${few})` : few && `: ${few}`;
+		const text = columns.findIndex(({ type }) => type === 'text');
+		const isNamed = named !== null || top || text < 0;
+		const few = named === index || best.length > MOST_NAMED ? '' : namesIn(best, isNamed ? named : text);
+		const names = few && !isNamed ? ` (${columns[text].name} ${few})` : few && `: ${few}`;
 		const own = columns[index].isNumber ? null : best[0].cells[index].trim();
 		const thing = thingOf(index);
-		const figure = own ?? shown(statOf(columns[index].numbers, word === 'highest' ? 'max' : 'min'));
+		const figure = own ?? shown(isOut ? subtract(ZERO, first.key) : first.key);
 		const scope = scopeOf(conditions.filter((each) => each.index !== index || each.months));
 		const lead = isLastRow
 			? `The ${cell(columns[value].name)} on ${own} is **${shownCell(best[0].cells[value])}**.`
 			: top
 				? `${few ? 'The' : 'Here are the'} ${best.length} ${noun} with the ${word} ${thing}${scope}${few ? ` are ${few}` : ''}.`
-				: `The ${word} ${thing}${scope} is **${figure}**${names}.`;
+				: `The ${ranked(rank, word)} ${thing}${scope} is **${figure}**${names}.`;
 		return said([lead], rowReport(columns, best, best.length));
 	}
 
@@ -333,7 +344,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 		const text = (size) => (isOfCount ? size.units.toLocaleString('en-US') : shown(size));
 		const thing = isOfCount
 			? `number of ${noun}`
-			: measure === 'min' || measure === 'max' || (measure === 'sum' && isSingle && !flow)
+			: measure === 'min' || measure === 'max' || (isSingle && !flow)
 				? cell(columns[value].name)
 				: nameOf(measure);
 		const isLowest = measure === 'min' || (measure !== 'max' && (askedEnd === 'low') !== isOut && Boolean(askedEnd));
@@ -344,7 +355,8 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 				`The ${Math.min(top, ordered.length)} with the ${isLowest ? 'lowest' : 'highest'} ${thing}${scope} are ${inWords(ordered.slice(0, top).map(bold))}.`
 			];
 		const average = wanted.isOfPeriods && !isOfRows && averageText();
-		const [first] = ordered;
+		const first = ordered[(rank ?? 1) - 1];
+		if (!first) return [`There are only ${ordered.length} different values of ${columns[by[0]].name}${scope}.`];
 		const last = ordered.at(-1);
 		if (ordered.length === 1)
 			return [
@@ -354,7 +366,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 		if (compare(first.size, last.size) === 0)
 			return [
 				average,
-				`The ${thing}${scopeOf(conditions.filter(({ isSeveral }) => !isSeveral))} is the same for ${ordered.length > MOST_NAMED ? `all ${ordered.length}` : inWords(ordered.map(({ key }) => keyText(key)))}: **${text(first.size)}**.`
+				`${isYesNo && wanted.isThan ? 'No: the' : 'The'} ${thing}${scopeOf(conditions.filter(({ isSeveral }) => !isSeveral))} is the same for ${ordered.length > MOST_NAMED ? `all ${ordered.length}` : inWords(ordered.map(({ key }) => keyText(key)))}: **${text(first.size)}**.`
 			];
 		const pair = pairOf(sizes);
 		if (pair) return [pair(thing, text)];
@@ -364,9 +376,9 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 			return { names: inWords([...same.slice(0, 3), ...rest]), has: same.length === 1 ? 'has' : 'have' };
 		};
 		const [top1, bottom] = [those(first.size), those(last.size)];
-		const [high, low] = isLowest ? ['lowest', 'highest'] : ['highest', 'lowest'];
+		const [high, low] = (isLowest ? ['lowest', 'highest'] : ['highest', 'lowest']).map((end) => ranked(rank, end));
 		// Of the highest or lowest of each group, one is the highest of all; of the others that says nothing.
-		const other = /min|max/.test(measure) ? '' : `, ${bottom.names} the ${low} (${text(last.size)})`;
+		const other = rank || /min|max/.test(measure) ? '' : `, ${bottom.names} the ${low} (${text(last.size)})`;
 		return [average, `${top1.names} ${top1.has} the ${high} ${thing}${scope} (${text(first.size)})${other}.`];
 	}
 

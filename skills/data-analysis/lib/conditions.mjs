@@ -2,6 +2,7 @@
 
 import { compare } from './decimal.mjs';
 import { UsageError } from './errors.mjs';
+import { weekdayOf } from './groups.mjs';
 import { columnIndex } from './names.mjs';
 import { capitalized, monthNumber, parseDate, parseNumber, periodKey } from './values.mjs';
 
@@ -39,7 +40,7 @@ export function monthsIn(sentence) {
 	return [...sentence.matchAll(MONTHS)].flatMap(({ 0: text, index: at }) => {
 		const isVerb =
 			text === 'may' &&
-			!/\b(in|of|for|since|and|or|to|from|until|before|after|by|vs|between|does|did|than) $/.test(sentence.slice(0, at));
+			!/\b(in|of|for|since|and|or|to|from|until|before|after|by|vs|between|does|did|was|than) $/.test(sentence.slice(0, at));
 		const months = monthsOf(text);
 		return isVerb || months === null ? [] : [{ text, at, months }];
 	});
@@ -109,7 +110,7 @@ export function onlyRows(table, conditions, notes) {
 	if (conditions.length === 0) return table;
 	/** Of a month that is said without its year. */
 	const years = new Set();
-	const isMet = ({ index, sign, cells, number, months }, row) => {
+	const isMet = ({ index, sign, cells, number, months, days }, row) => {
 		const text = row[index]?.trim() ?? '';
 		if (cells) return cells.some((cell) => isCell(text, cell)) === (sign === '=');
 		if (number) {
@@ -117,6 +118,7 @@ export function onlyRows(table, conditions, notes) {
 			return here !== null && isWithin(compare(here, number), sign);
 		}
 		const day = parseDate(text);
+		if (days) return day !== null && days.includes(weekdayOf(day)) === (sign === '=');
 		const isIn =
 			day !== null &&
 			months.some((key) =>

@@ -2,8 +2,9 @@
 
 import { analyze } from './analysis.mjs';
 import { labelOf, likelyOf, nounsOf, PEOPLE, ROW_NOUNS, sortOf, stem, WHO } from './names.mjs';
+import { questionsOf } from './offers.mjs';
 import { readQuestion } from './question.mjs';
-import { cell, countOf, inWords, lineOf, MOST_NAMED, offered, questionsOf } from './report.mjs';
+import { cell, countOf, inWords, lineOf, MOST_NAMED, offered } from './report.mjs';
 import { openTable } from './table.mjs';
 
 /** Speaks of the files, and says nothing else of them but what they are and how long. */
@@ -95,9 +96,16 @@ export function divide(options) {
 	);
 }
 
+/** The first of the words, as they stand in the question. */
+export function asSaid(words, question) {
+	const at = (word) => question.toLowerCase().lastIndexOf(word);
+	const own = (word) => (at(word) < 0 ? word : question.slice(at(word), at(word) + word.length));
+	return words.slice(0, 3).map((word) => `“${own(word)}”`);
+}
+
 /** None of these files has the words. */
 export function lack(options, files, words) {
-	const marked = words.slice(0, 3).map((word) => `“${word}”`);
+	const marked = asSaid(words, options.question);
 	const list = files.flatMap((each) => firstQuestion(each, options));
 	console.log(
 		`${inWords(files)} can't answer that: I find nothing for ${marked.join(', ')} in them.\n\n${offered(list)}`
@@ -107,7 +115,7 @@ export function lack(options, files, words) {
 function firstQuestion(file, options) {
 	const table = openTable(file, options);
 	const { columns } = analyze(table, []);
-	const [first] = questionsOf(columns, likelyOf(columns), table.dates);
+	const [first] = questionsOf(table, columns);
 	return first ? [`${first.replace(/\?$/, '')} in ${file}?`] : [];
 }
 
@@ -214,8 +222,8 @@ export function partsOf({ question, ...options }, file) {
 	const [first, second] = parts.map((each) => readQuestion(each, table, columns));
 	if (first.unknown.length > 0 || second.unknown.length > 0) return [question];
 	// `Who lives in Leeds and when did they join?`: one row tells both.
-	const figureOf = ({ conditions, by, value, measure, end }) =>
-		JSON.stringify([conditions, by, value, measure, end], (_, part) =>
+	const figureOf = ({ conditions, by, value, measure, end, shown }) =>
+		JSON.stringify([conditions, by, value, measure, end, shown], (_, part) =>
 			typeof part === 'bigint' ? String(part) : part
 		);
 	return figureOf(first) === figureOf(second) ? [one] : parts;

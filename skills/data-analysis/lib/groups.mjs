@@ -8,7 +8,7 @@ import { isMissing, monthNumber, parseDate, periodKey } from './values.mjs';
 const MOST_GROUPS = 50_000;
 export const MISSING_KEY = '(missing)';
 export const PERIODS = ['day', 'weekday', 'month', 'quarter', 'year'];
-const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 export class Groups {
 	#by;
@@ -51,7 +51,7 @@ export class Groups {
 			throw new UsageError(
 				`--period needs dates such as 2025-01-31, but the column "${this.#columns[index].name}" holds "${text}".`
 			);
-		if (this.#period === 'weekday') return WEEKDAYS[new Date(day).getUTCDay()];
+		if (this.#period === 'weekday') return weekdayOf(day);
 		const [year, month] = day.split('-');
 		if (this.#period === 'quarter') return `${year}-Q${Math.ceil(month / 3)}`;
 		return { year, month: `${year}-${month}`, day }[this.#period];
@@ -84,6 +84,10 @@ export class Groups {
 		);
 		return entries.map(({ group }) => group);
 	}
+}
+
+export function weekdayOf(day) {
+	return WEEKDAYS[new Date(day).getUTCDay()];
 }
 
 function compareSizes(one, other, turn) {

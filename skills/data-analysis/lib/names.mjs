@@ -14,20 +14,44 @@ export const ROW_NOUNS = new Set(
 export const PEOPLE = /^(member|customer|guest|client|student|employee|pupil|user|person|people)s?$/;
 /** A column of places. */
 export const PLACE = /^(home ?)?(town|city|village|place|country|county|region|state|location|venue|address)$/i;
+/** What stands before a value, of which column it is: `lives in Paris`, `plays the harp`. */
+const POINTING = [
+	[/\b(play|plays|played|playing)$/, /^(instrument|sport|position|game)s?$/i],
+	[/\b(sell|sells|sold|buy|buys|bought|order|ordered|stock|have)$/, /^(product|article|item|goods)s?$/i],
+	[/\b(pay|pays|paid) (by|with|in)$/, /^(payment|method|paid (by|with))( method| type)?$/i],
+	[/\b(teach|teaches|taught)$/, /^(title|course|subject|class)$/i],
+	[/\b(grow|grows|grew|grown|plant|planted)$/, /^(plant|crop|variety|species)s?$/i],
+	[/\b(read|watch|watched|seen)$/, /^(title|book|film|movie|series)$/i],
+	[/\b(in|from|at)$/, PLACE]
+];
+
+/** The only column of texts that a value after these words would be in; undefined where that isn't clear. */
+export function columnAfter(before, columns) {
+	const bare = before.toLowerCase().replace(/( (any|an?|the|some))*\s*$/, '');
+	const [, name] = POINTING.find(([pattern]) => pattern.test(bare)) ?? [];
+	const found = columns.filter((column) => name?.test(column.name) && column.type === 'text');
+	return found.length === 1 ? found[0] : undefined;
+}
+
 /** They hold a sentence together, or say what every row is. */
 export const SMALL = new Set(
 	`a an the this that these those it its them they their there i we you he she my our your me us is are was were be been being am do does did done have has had used
 	 can could would may might please tell show give list find get see know want need what which who whom whose where when how of in on at for from to with
 	 into as by per and or also then now but so if any all some each every across within between than vs versus compared compare comparison against out up only just
-	 say said called named go goes went come comes came take takes took make makes made spend spends spent spending gives gave given pay pays cost costs buy buys bought sell sells sold
+	 say said called named go goes went come comes came bring brings brought take takes took make makes made spend spends spent spending gives gave given pay pays cost costs buy buys bought sell sells sold
 	 earn earns earned live lives living belong happen happened hi hello hey thanks thank ok okay file csv tsv table data sheet dataset spreadsheet column columns
 	 row rows line lines entry entries record records item items thing things one ones people person persons value values number numbers figure figures
 	 altogether overall whole entire time times much many money about sale sales spending expense expenses costs everyone everybody everything often still yet ever again there different various distinct unique kind kinds
 	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize order ordered group grouped calculate compute work add up same instead again play plays played fell wear wears wearing away
-	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common frequent frequently back whats got get gets scored did anyone somebody someone somewhere`.split(
+	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common frequent frequently back whats got get gets scored did anyone anybody somebody someone somewhere`.split(
 		/\s+/
 	)
 );
+
+/** A name as it is said: `distance km` of `Distance (km)`. */
+export function inLetters(name) {
+	return (name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+}
 
 /** Indexes of the columns that may be meant: by the exact name, then without regard to case and punctuation, then near misses. */
 export function nearColumns(wanted, { columns }) {
@@ -68,6 +92,9 @@ const A_UNIT = /[\s_([]+(eur|usd|gbp|chf|°?[cf]|celsius|fahrenheit|k?g|[cmk]?m|
 const PIECES =
 	/^(units?|quantity|qty|pieces|count|(in)?stock|onhand|(tickets|seats)(sold)?|participants|attendees|visitors)$/;
 
+/** How many people there were. */
+export const OF_HEADS = /^(participants|attendees|visitors)$/i;
+
 /** Columns of money. */
 export const OF_COIN =
 	/amount|price|cost|revenue|sales|total|paid|spent|spend|value|income|fee|balance|turnover|budget|salary|rent|bill|debit|credit|money|payment|eur|usd|gbp|[$€£]/i;
@@ -85,12 +112,24 @@ export function isAmount(name) {
 
 /** The number column that a reader most likely means to add up: by its name, else the first that has decimals, else the first; null where a sum says nothing. */
 export function likelyValue(columns, numbers) {
-	const amounts = numbers.filter((index) => isAmount(columns[index].name) && !columns[index].isOfYears);
+	const fee = feeOf(columns);
+	const amounts = numbers.filter(
+		(index) => isAmount(columns[index].name) && !columns[index].isOfYears && index !== fee
+	);
 	for (const word of LIKELY_VALUES) {
 		const named = amounts.find((index) => simplify(columns[index].name).includes(word));
 		if (named !== undefined) return named;
 	}
-	return amounts.find((index) => columns[index].hasDecimals) ?? amounts[0] ?? null;
+	const best = ['isOfMoney', 'hasDecimals'].map((kind) => amounts.find((index) => columns[index][kind]));
+	return best[0] ?? best[1] ?? amounts[0] ?? null;
+}
+
+/** What one of the people pays, which isn't added up: a fee beside participants. */
+export function feeOf(columns) {
+	const at = columns.findIndex(
+		({ name, isNumber }) => isNumber && /fee|price|cost|charge/i.test(name) && !/total|sum/i.test(name)
+	);
+	return at >= 0 && columns.some(({ name }) => OF_HEADS.test(name)) ? at : undefined;
 }
 
 /** Of all number columns. */
@@ -103,7 +142,7 @@ export function likelyOf(columns) {
 
 /** A column of those who do something. */
 export const WHO =
-	/(name|customer|client|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver|owner|assignee)s?$/i;
+	/(name|customer|client|tenant|teacher|trainer|coach|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver|owner|assignee)s?$/i;
 const NAMING = /^(name|title|description|item|product|what|book|film|event|task|todo)$/;
 
 /** The column that names the rows: one of names, else one of texts that are all different; null where there is none. */
@@ -135,6 +174,10 @@ export function stem(word) {
 /** Of an order, and no part of a name: `Who joined first?` is of no First aid. */
 const ORDER =
 	/^(first|last|latest|newest|earliest|oldest|youngest|most|least|high|higher|highest|low|lower|lowest|best|worst|top|next|new|old)$/;
+
+export function isOrder(word) {
+	return ORDER.test(word);
+}
 
 /** Columns that are named, in the order of the sentence: by all words of the name, or nearly (`joined` by `join`, `revenue` by `revnue`). */
 export function namedColumns(said, columns) {

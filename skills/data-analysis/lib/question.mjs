@@ -2,12 +2,15 @@
 
 import { subtract, ZERO } from './decimal.mjs';
 import {
+	columnAfter,
+	feeOf,
+	inLetters,
 	isAmount,
 	labelOf,
 	likelyValue,
 	namedColumns,
+	OF_HEADS,
 	PEOPLE,
-	PLACE,
 	ROW_NOUNS,
 	SMALL,
 	sortOf,
@@ -17,24 +20,30 @@ import {
 import { hasBothSigns, kindsOf } from './report.mjs';
 import {
 	A_VALUE,
+	cellsIn,
 	comparedPeriod,
 	PERIODS,
 	readCells,
 	readColumns,
+	readDays,
 	readLimits,
 	readMonths,
 	readPeriod,
+	ranked,
+	readRank,
 	readTop,
 	readYears,
 	sentenceOf,
-	sharedBy
+	sharedBy,
+	wordsOf
 } from './sentence.mjs';
+import { monthNumber, parseDate } from './values.mjs';
 import { OF_BALANCE } from './wording.mjs';
 
 const MEASURES = [
 	[
 		'count',
-		/\b(how many|number of|count|how often|(most|least) (often|common|frequent(ly)?)|(visit|go to|used?|read|see|watch) .{0,20}most|have (the )?most of)\b/
+		/\b(how many|number of|count|how often|(most|least|more|less) (often|common|frequent(ly)?)|(visit|go to|used?|read|see|watch) .{0,20}most|have (the )?most of)\b/
 	],
 	['median', /\bmedian\b/],
 	['mean', /\b(average|averages|mean|avg|on average|typical|typically)\b/],
@@ -60,14 +69,21 @@ const TAKING =
 	/\b(?:how much|what) (?:(?:money|cash) )?(?:(?:did|do|does|have|has|had) (?:\p{L}+ ){1,3})?(take|took|taken|make|made|earn\w*|bring in|brought in)\b(?! (?:a|the|to)\b)/u;
 /** Between a first and a last, of which it tells no difference. */
 const MOVING = /\b(go|goes|gone|going|went|come|came|move|moved) (up|down)\b/;
-const PRICES = /\b(cheapest|expensive|dearest|priciest|price|prices)\b/;
+const PRICES = /\b(cheapest|cheaper|expensive|dearest|dearer|priciest|price|prices)\b/;
 /** A price of one, which only a column of prices tells. */
 const PRICED =
 	/\b(?:how much (?:is|are|does|do) (?:a|an|the|one|each) (\p{L}+)|what (?:do|does|did) (?:a|an|one|each) (\p{L}+) costs?)\b/u;
+/** Of two that are compared, without a word for what. */
+const OF_NO_MEASURE = /\b(better|worse|bigger|larger|greater|smaller|higher|lower)\b/;
+const OF_TAKINGS = /revenue|sales|turnover|takings|amount|total/i;
+const OF_PRICE = /\b(expensive|cheaper|dearer|costs?|pays?|paid)\b/;
+/** Of a row that is named after it. */
+const BESIDE =
+	/\b(?:(older|younger|better|worse|more|less|fewer|higher|lower|bigger|larger|greater|smaller|cheaper)(?: [\p{L}\p{N}]+){0,3}? than|(after|before|since|until|earlier than|later than)) (?:the )?/gu;
 const FLIPPED = { '>': '<', '<': '>', '>=': '<=', '<=': '>=', '=': '=' };
 /** In a column with both signs: what goes out, and what comes in. */
 const GOING_OUT =
-	/\b(spen[dt]\w*|expenses?|expensive|cheapest|costs?|pay|paid|payments?|purchases?|buy|buys|bought|(?:go|goes|went) out)\b/;
+	/\b(spen[dt]\w*|expenses?|expensive|cheapest|cheaper|costs?|pay|paid|payments?|purchases?|buy|buys|bought|(?:go|goes|went) out)\b/;
 /** Of people. */
 const BIRTH = /birth|born|dob/i;
 const OF_BIRTH = /\b(oldest|eldest|youngest|born|birthdays?)\b/;
@@ -78,14 +94,16 @@ const DIRECTION =
 	/\b(oldest|youngest|highest|lowest|biggest|largest|smallest|newest|latest|earliest|cheapest|longest|shortest|most expensive|best|worst)( ones?)? first\b/;
 /** A file has only what was. */
 const OF_FUTURE = /\b(will|shall|going to|tomorrow|next (day|week|month|quarter|year)|in future|forecast|predict)\b/;
-const MORE = /\b(more|higher|bigger|larger|greater)\b/;
-const LESS = /\b(less|fewer|lower|smaller|cheaper)\b/;
+const MORE = /\b(more|higher|bigger|larger|greater|better|older|dearer)\b/;
+const LESS = /\b(less|fewer|lower|smaller|cheaper|worse|younger)\b/;
 const BY_NAME = /\balphabetically\b/;
 const LISTED = /\b(list|show)\b/;
 const SHARE = /\b(share|percent|percentage|proportion)\b|%/;
 /** A question for yes or no. */
 const YES_NO =
 	/^ ((and|but|so|ok|okay) )*(is|are|was|were|do|does|did|has|have|had) (?!(a|the|an?other) (chart|graph|list|count|look))/;
+/** `anyone who`, in a question for yes or no */
+const ANYONE = /\b(any\w*|some\w*|an?|people|members?) (?:\p{L}+ )?(who|that|which)\b/gu;
 const ASKING = /\b(how|which|what|who|whom|whose|when|where|list|show)\b/;
 const OF_ALL = /\b(?<!at )(all|every|everyone|everybody)\b/;
 /** What a total is asked of, unless it's of one among many. */
@@ -134,7 +152,11 @@ function goOn(before, next) {
 	const isOfCells = next.isFollowing && next.conditions.some(({ cells }) => cells);
 	const conditions = [
 		...before.conditions
-			.filter((each) => !isLimitOf(each) && next.conditions.every(({ index }) => index !== each.index))
+			.filter(
+				(each) =>
+					!isLimitOf(each) &&
+					next.conditions.every(({ index, days }) => index !== each.index || Boolean(days) !== Boolean(each.days))
+			)
 			.map((each) => (isOfCells && each.cells ? { ...each, isPerhaps: true } : each)),
 		...next.conditions
 	];
@@ -161,6 +183,7 @@ function goOn(before, next) {
 		conditions,
 		by,
 		// `How much did I spend?`, `Which was the biggest?`: the biggest that goes out.
+		rank: next.end ? next.rank : before.rank,
 		end: isOfTotal
 			? undefined
 			: next.flow === undefined && before.flow === 'out' && next.value === null
@@ -185,7 +208,7 @@ function goOn(before, next) {
  * Each step takes from the sentence what it has understood, so their order counts.
  */
 function readLine(line, table, columns, shared) {
-	const sentence = sentenceOf(line, table.name, columns);
+	const sentence = withRowOf(sentenceOf(line, table.name, columns), table, columns);
 	const { said } = sentence;
 	const parts = partsOf(said, columns);
 	learnWords(sentence, columns, parts);
@@ -208,6 +231,14 @@ function readLine(line, table, columns, shared) {
 	const { limit, moreLimits } = takeLimitsOfFigure(said, parts, rows, figure);
 	if (flow === 'out') flipLimits(conditions, value ?? amount);
 	const refused = refusedIn(sentence, columns, parts, rows, { ...figure, guesses, limit, moreLimits });
+	// `Did we sell out?`
+	const isOfNothing =
+		conditions.length + by.length === 0 && !limit && !end && !meant && parts.namedNumber === undefined;
+	const rest = said
+		.replace(/^( (is|are|was|were|do|does|did|has|have|had|there|any\w*|we|i|you|it|they|this|that))+ /, '')
+		.trim();
+	if (parts.isYesNo && isOfNothing && words.length + refused.length === 0 && rest && !isNounOf(sentence.nouns, rest))
+		words.push(rest);
 
 	// `which towns are there?`
 	const isOfNames =
@@ -221,7 +252,8 @@ function readLine(line, table, columns, shared) {
 		value === null &&
 		!ADDING.test(said);
 	const isListed = LISTED.test(said);
-	const isOfMoney = MONEY.test(said);
+	// `What costs more than 5?` asks for rows.
+	const isOfMoney = MONEY.test(said.replace(/\bcosts? (?=more|less|over|under)/, ''));
 	const isShare = SHARE.test(said);
 	// Of a month there's one total, and the average is that of all months.
 	const isOfPeriods = meant === 'mean' && period !== undefined && !isLevel;
@@ -232,8 +264,9 @@ function readLine(line, table, columns, shared) {
 		meant === undefined &&
 		(isLevel ? figure.isOfPrice || EACH.test(said) : EACH.test(said) && period === undefined);
 	const isOfAll = parts.isYesNo && OF_ALL.test(said);
+	const pair = pairIn(compared);
 	const isVerdict =
-		parts.isYesNo && (!isOfAll || conditions.length === 1) && (limit !== undefined || measured === undefined);
+		parts.isYesNo && (!isOfAll || conditions.length === 1) && (limit ?? pair ?? measured === undefined) !== false;
 	const isOfBeing = isVerdict && !limit && !end && by.length === 0 && conditions.length > 0;
 	const isOfRows =
 		isShare &&
@@ -262,17 +295,18 @@ function readLine(line, table, columns, shared) {
 		isOfKinds: rows.isOfKinds || isOfNames,
 		isOfPeriods,
 		isLevel,
-		isOfMoney: isOfMoney && !isOfBeing,
+		isOfMoney: isOfMoney && !isOfBeing && !sentence.beside,
 		isShare,
 		isYesNo: isVerdict,
 		isOfAll,
+		rank: rows.rank,
 		isFollowing: FOLLOWING.test(said) && !measured,
 		isAsking: ASKING.test(said),
 		limit,
 		flow,
 		beside: figure.beside,
-		pair: pairIn(compared),
-		isThan: /\bthan (?![$€£¥]?\d)/.test(said),
+		pair,
+		isThan: /\bthan\b/.test(said) && pair !== undefined,
 		isLess: LESS.test(said),
 		// When it was so is told with a balance.
 		shown: figure.isOfBalance ? (/low|high/.test(end) ? date : namedNumber) : rows.shown,
@@ -298,8 +332,36 @@ function readLine(line, table, columns, shared) {
 		isLine: /\bline (chart|graph|plot|diagram)\b/.test(said),
 		isOverview: /\b(summar\w+|describe|analy[sz]e|overview|statistics)\b/.test(said),
 		isOfFuture: OF_FUTURE.test(said) && words.length > 0,
-		unknown: [...new Set([...words, ...refused])]
+		unknown: [...new Set([...words, ...refused].map((each) => each.replace(/(?<!\S)_/g, '')))]
 	};
+}
+
+/** `younger than Clara`, `joined after Clara`: what her row has stands for her. */
+function withRowOf(sentence, table, columns) {
+	const { said, nouns } = sentence;
+	for (const { 0: all, 1: word, 2: when, index: at } of said.matchAll(BESIDE)) {
+		const { namedNumber, rated, amount, numbers, age, date } = partsOf(said, columns);
+		const names = cellsIn(said, columns);
+		const one = names.find((each) => each.at === at + all.length);
+		// Of two that are named, each has a figure of its own.
+		const isOther = (each) => each.index === one.index && each.cells[0] !== one.cells[0];
+		if (!one || monthNumber(one.text) || names.some(isOther)) continue;
+		const coins = numbers.filter((index) => columns[index].isOfMoney);
+		const price = coins.length > 1 ? undefined : coins[0];
+		const likely = namedNumber ?? (OF_PRICE.test(said.slice(0, at + all.length)) ? price : amount);
+		const index = when ? date : /older|younger/.test(word) ? age : /better|worse/.test(word) ? rated : likely;
+		const found = new Set();
+		for (const { cells } of table.rows())
+			if (cells[one.index]?.trim() === one.cells[0]) found.add(cells[index]?.trim() ?? '');
+		const [cell] = found;
+		const text = when ? parseDate(cell) : /\d[\d,.]*/.exec(cell)?.[0];
+		if (!text || found.size > 1) continue;
+		const than = `${inLetters(columns[index].name)} ${LESS.test(word) ? 'less' : 'more'} than`;
+		const sign = !when ? than : /before|earlier/.test(when) ? 'before' : when.replace('later than', 'after');
+		const rest = said.slice(at + all.length + one.text.length);
+		return wordsOf(`${said.slice(0, at)}${sign} ${text}${rest}`, nouns, { text, name: one.cells[0] });
+	}
+	return sentence;
 }
 
 /** Indexes of the columns by the part that they play in a question: what is said of a price, an age or a date is of them. */
@@ -334,7 +396,7 @@ function partsOf(said, columns) {
 				? numbers.find((index) => columns[index].isOfYears && !BIRTH.test(columns[index].name))
 				: undefined,
 		pieces: numbers.find((index) => sortOf(columns[index].name) === 'pieces'),
-		price: levels.find((index) => /price/i.test(columns[index].name)),
+		price: levels.find((index) => /price/i.test(columns[index].name)) ?? feeOf(columns),
 		rated: levels.find((index) => RATINGS.test(columns[index].name)),
 		amount: likelyValue(columns, numbers),
 		dates,
@@ -343,7 +405,7 @@ function partsOf(said, columns) {
 		// One row a day.
 		isDaily: date !== undefined && columns[date].counts.size === columns[date].filled && columns[date].missing === 0,
 		label: labelOf(columns),
-		isYesNo: YES_NO.test(said) && !ASKING.test(said)
+		isYesNo: YES_NO.test(said) && !ASKING.test(said.replace(ANYONE, ' '))
 	};
 }
 
@@ -366,16 +428,19 @@ function learnWords({ said, nouns, known }, columns, { named, date, dates, label
 function readRows(sentence, columns, parts, decimalComma, shared) {
 	const { said } = sentence;
 	const { named, namedNumber, date, pieces, amount, levels, isDaily } = parts;
+	const rank = readRank(sentence);
 	const top = readTop(sentence);
 	const direction = DIRECTION.exec(said)?.[1];
 	sentence.takeAll(/(?<=\b(est|one|ones|worst|expensive) )first\b/g, () => direction !== undefined);
 	/** What a limit is for. */
 	const limited = /\d (items?|units?|pieces|sold|bought)\b/.test(said)
 		? pieces
-		: (namedNumber ?? amount ?? (levels.length === 1 ? levels[0] : undefined));
+		: (namedNumber ??
+			(/\bcosts? (more|less|over|under)\b/.test(said) ? parts.price : undefined) ??
+			amount ??
+			(levels.length === 1 ? levels[0] : undefined));
 	const isRowNoun = (word, at) =>
-		(ROW_NOUNS.has(stem(word)) || sentence.nouns.has(stem(word))) &&
-		named.every((each) => each.at !== at || !columns[each.index].isNumber);
+		isNounOf(sentence.nouns, word) && named.every((each) => each.at !== at || !columns[each.index].isNumber);
 	const { limits, limitsOfRows } = readLimits(sentence, columns, limited, parts.age, decimalComma, {
 		hasDates: date !== undefined && namedNumber === undefined,
 		isRowNoun: pieces !== undefined && limited === pieces ? () => false : isRowNoun
@@ -384,11 +449,12 @@ function readRows(sentence, columns, parts, decimalComma, shared) {
 		...limits,
 		...readYears(sentence, columns, named),
 		...readMonths(sentence, columns, date),
-		...readCells(sentence, columns, named, shared)
+		...readCells(sentence, columns, named, shared),
+		...readDays(sentence, columns, date)
 	];
 	const { by, flags, isOfKinds, isOfWhich, sortedBy, shown } = readColumns(sentence, columns, named, conditions);
 	const toShow =
-		shown ?? placeToShow(said, columns, conditions, parts.label) ?? readShown(sentence, columns, named, by);
+		shown ?? columnToShow(said, columns, conditions, parts.label) ?? readShown(sentence, columns, named, by);
 	conditions.push(...flags);
 	const isCompared = !LISTED.test(said) && COMPARING.test(said);
 	const compared = isCompared ? conditions.find(({ isSeveral }) => isSeveral) : undefined;
@@ -404,10 +470,12 @@ function readRows(sentence, columns, parts, decimalComma, shared) {
 	}
 	const isDateNamed = by.includes(date) && named.every(({ index }) => index !== date);
 	const ownPeriod = date === undefined || isDateNamed ? undefined : readPeriod(sentence);
-	const period = ownPeriod ?? (compared?.months ? comparedPeriod(compared.months) : undefined);
+	const comparedBy = compared?.days ? 'weekday' : compared?.months ? comparedPeriod(compared.months) : undefined;
+	const period = ownPeriod ?? comparedBy;
 	if (period) by.unshift(date);
 	return {
 		top,
+		rank,
 		direction,
 		limited,
 		limitsOfRows,
@@ -436,9 +504,10 @@ function readFigure(sentence, columns, parts, rows) {
 	const bornEnd = year === undefined ? undefined : older.test(said) ? 'low' : newer.test(said) ? 'high' : undefined;
 	const isOfPrice =
 		price !== undefined &&
+		!TAKING.test(said) &&
 		(PRICES.test(said) || /\bhow much (is|are|does)\b|\bwhat (is|are|do|does|did) .* costs?\b/.test(said));
-	const isOfRating = rated !== undefined && /\b(best|worst|favou?rite)\b/.test(said);
-	const isOfAges = age !== undefined && /\bhow old\b/.test(said);
+	const isOfRating = rated !== undefined && /\b(best|worst|better|worse|favou?rite)\b/.test(said);
+	const isOfAges = age !== undefined && /\b(how old|older|younger)\b/.test(said);
 	// What each row is a price of, all of them cost together.
 	const isOfCosts = price !== undefined && pieces === undefined && /\bhow much did .* cost\b/.test(said);
 	const ofNumber =
@@ -533,7 +602,7 @@ function readFigure(sentence, columns, parts, rows) {
 		isUnique(label) &&
 		conditions.length > 0 &&
 		meant === undefined &&
-		namedNumber === undefined &&
+		(namedNumber === undefined || conditions.some(({ index }) => index === namedNumber)) &&
 		!end &&
 		!EACH.test(said);
 	if (isOfNames) by.length = 0;
@@ -544,7 +613,7 @@ function readFigure(sentence, columns, parts, rows) {
 		end,
 		each,
 		isEachRow,
-		isLevel: value !== null && sortOf(columns[value].name) === 'level',
+		isLevel: value !== null && (value === price || sortOf(columns[value].name) === 'level'),
 		isOfBalance,
 		isOfBothEnds,
 		isOfNames,
@@ -559,13 +628,22 @@ function readFigure(sentence, columns, parts, rows) {
 }
 
 /** Takes words that have done their work, or say nothing beside what was read. */
-function takeMeant(sentence, columns, { named, namedNumber }, { compared, by }, { flow, isCoin, hasSigns }, isSorted) {
+function takeMeant(
+	sentence,
+	columns,
+	{ named, namedNumber },
+	{ compared, by, conditions },
+	{ flow, isCoin, hasSigns },
+	isSorted
+) {
 	const { said } = sentence;
 	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
 	sentence.takeAll(new RegExp(COMING_IN, 'g'), () => flow === 'in');
 	sentence.takeAll(new RegExp(GOING_OUT, 'g'), () => flow === 'out');
 	sentence.takeAll(/\b(used?|read|see|watch)\b/g, () => /\b(used?|read|see|watch) .{0,20}most\b/.test(said));
 	sentence.takeAll(BY_NAME, () => by.length > 0);
+	// `trumpet players`
+	sentence.takeAll(/\bplayers?\b/g, (_, place) => conditions.some(({ ends }) => ends?.includes(place - 1)));
 	sentence.takeAll(/\binstead\b/g, () => namedNumber !== undefined);
 	sentence.takeAll(/\bsingle\b/g, () => /\b(\p{L}+est|expensive|any|every|one|a) single\b/u.test(said));
 	sentence.takeAll(/\bdifference\b/g, () => pairIn(compared) !== undefined);
@@ -649,17 +727,31 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 			/\b(per|each|every)$/.test(sentence.before(at))
 	);
 	const money = (MONEY.exec(said) ?? TAKING.exec(said)?.slice(1))?.[0];
-	const isMoneyless = value === null && (amount !== null || levels.length > 0) && !isCoin;
+	const isOfFlag = conditions.some(({ index }) => columns[index].type === 'yes/no');
+	const isMoneyless = value === null && (amount !== null || levels.length > 0) && !isCoin && !isOfFlag;
 	// Somebody's age is no better than another's.
 	const rankedBy = value ?? amount;
 	const isOfNothing =
 		end &&
 		namedNumber === undefined &&
-		(rankedBy === null || (rankedBy !== rated && !isAmount(columns[rankedBy].name)));
+		(rankedBy === null ||
+			(rankedBy !== rated && !isAmount(columns[rankedBy].name)) ||
+			OF_HEADS.test(columns[rankedBy].name));
 	// A day with no honey has no row that says so: of groups it knows only what they have.
 	const isOfMany =
-		by.length > 0 || (/\b(who|when)\b/.test(said) && columns[label]?.counts.size !== columns[label]?.filled);
+		by.length > 0 ||
+		named.some(
+			({ index, at }) => columns[index].type === 'text' && index !== label && /\bhow many$/.test(sentence.before(at))
+		) ||
+		(/\b(who|when)\b/.test(said) && columns[label]?.counts.size !== columns[label]?.filled);
 	const lacking = isOfMany && conditions.find(({ sign, ends }) => sign === '!=' && ends);
+	const isOfPeople = WHO.test(columns[label]?.name) && columns[label].counts.size === columns[label].filled;
+	const others = parts.numbers.filter((index) => isAmount(columns[index].name) && index !== amount);
+	const isUnmeasured =
+		pairIn(compared) !== undefined &&
+		value === null &&
+		meant !== 'count' &&
+		(figure.hasSigns || isOfPeople || (others.length > 0 && !OF_TAKINGS.test(columns[amount]?.name)));
 	return [
 		meant === 'count' && /\b(average|mean|avg)\b/.test(said) && 'average',
 		...ranks.map((pattern) => pattern.exec(said)?.[0]),
@@ -685,7 +777,13 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		divisor && `per ${divisor.text}`,
 		isMoneyless && money,
 		MOVING.exec(said)?.[0],
-		lacking && /\bno( \S+){1,6}$/.exec(sentence.before(lacking.ends[0]))?.[0]
+		...conditions.map(({ twins }) => twins),
+		isUnmeasured && OF_NO_MEASURE.exec(said)?.[0],
+		// `in the same town as Tom`, `as old as Anna`, `between Lars and Anna`: of two rows at once
+		shared.some(({ ends }) => ends) && /\bsame \p{L}+ as\b|\bas \p{L}+ as\b|\bin the same\b/u.exec(said)?.[0],
+		!compared && shared.some(({ ends, isSeveral }) => ends && isSeveral) && /\bbetween\b/.exec(sentence.said)?.[0],
+		rows.rank && (!end || compared || figure.isOfBothEnds) && ranked(rows.rank, ''),
+		lacking && /(\bno|\bnot|\w+n't)( \S+){1,6}$/.exec(sentence.before(lacking.ends[0]))?.[0]
 	].filter(Boolean);
 }
 
@@ -703,11 +801,11 @@ function numbersAtOnce(said, columns, named) {
 	return at >= 0 && `${numbers[at].text} and ${numbers[at + 1].text} at once`;
 }
 
-/** `Where does Tom live?`: his town. */
-function placeToShow(said, columns, conditions, label) {
+/** `Where does Tom live?`: his town. `What does he play?`: his instrument. */
+function columnToShow(said, columns, conditions, label) {
 	const isOfOne = conditions.length === 1 && conditions[0].index === label && conditions[0].cells?.length === 1;
-	const places = columns.flatMap(({ name }, index) => (PLACE.test(name) ? [index] : []));
-	return isOfOne && places.length === 1 && /\bwhere\b/.test(said) ? places[0] : undefined;
+	const found = isOfOne && columnAfter(/\bwhere\b/.test(said) ? ' in' : said, columns);
+	return found && columns.indexOf(found) !== label ? columns.indexOf(found) : undefined;
 }
 
 /** `their names?`: the column of names isn't grouped by, but shown. */
@@ -730,8 +828,8 @@ function readShown({ said }, columns, named, by) {
 }
 
 /** Two that are compared, in the order of the sentence. */
-function pairIn({ cells, ends, months } = {}) {
-	const two = cells?.toSorted((one, other) => ends[cells.indexOf(one)] - ends[cells.indexOf(other)]) ?? months;
+function pairIn({ cells, ends, months, days } = {}) {
+	const two = cells?.toSorted((one, other) => ends[cells.indexOf(one)] - ends[cells.indexOf(other)]) ?? months ?? days;
 	return two?.length === 2 ? two : undefined;
 }
 
@@ -752,15 +850,13 @@ function nounOf({ said, nouns }, named, label) {
 function isOfCount({ left, nouns }) {
 	const [, ...next] = /\b(?:most|fewest|more|fewer) +(\p{L}+)(?: +(\p{L}+))?/u.exec(left) ?? [];
 	const [, counted] = /(\p{L}+) +(?:per|by|each|every|in each)\b/u.exec(left) ?? [];
-	if (
-		counted &&
-		!LOW.test(left) &&
-		!HIGH.test(left) &&
-		!OF_MONEY.test(counted) &&
-		(ROW_NOUNS.has(stem(counted)) || nouns.has(stem(counted)))
-	)
-		return true;
-	return next.some((word) => word && (ROW_NOUNS.has(stem(word)) || nouns.has(stem(word))));
+	const isEach = counted && !LOW.test(left) && !HIGH.test(left) && !OF_MONEY.test(counted);
+	if (isEach && isNounOf(nouns, counted)) return true;
+	return next.some((word) => word && isNounOf(nouns, word));
+}
+
+function isNounOf(nouns, word) {
+	return ROW_NOUNS.has(stem(word)) || nouns.has(stem(word));
 }
 
 function isSmall(word) {
@@ -784,7 +880,7 @@ function unknownIn(sentence, { age, born, isOfBirth }) {
 	for (const pattern of [...(isAged ? Object.values(AGES) : []), TOGETHER, EMPTY])
 		sentence.takeAll(new RegExp(pattern, 'g'));
 	for (const [, pattern] of MEASURES) sentence.takeAll(new RegExp(pattern, 'g'));
-	const words = sentence.left.match(/[\p{L}\p{N}][\p{L}\p{N}'.,-]*/gu) ?? [];
+	const words = sentence.left.match(/[\p{L}\p{N}][\p{L}\p{N}'.,-]*(?: ?%)?/gu) ?? [];
 	return [...new Set(words)].filter(
 		(word) => !isSmall(word) && !sentence.nouns.has(stem(word)) && !sentence.known.has(stem(word))
 	);

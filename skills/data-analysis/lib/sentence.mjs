@@ -2,7 +2,8 @@
 
 import { ZERO } from './decimal.mjs';
 import { conditionText, monthsIn } from './conditions.mjs';
-import { labelOf, nounsOf, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
+import { isOrder, labelOf, nounsOf, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
+import { WEEKDAYS } from './groups.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 import { inOwnWords } from './wording.mjs';
 
@@ -40,13 +41,18 @@ const LIMITS = [
 	['=', `(?:exactly|equal to|equals|=) ?${NUMBER}`]
 ];
 const NUMBER_WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const RANKS = ['first', 'second', 'third', 'fourth', 'fifth'];
+const DAYS = new RegExp(
+	`\\b(?:on |at |over |during )?(?:a |the |every )?(?:(${WEEKDAYS.join('|').toLowerCase()})s?|weekends?|(?<=on )weekdays)\\b`,
+	'g'
+);
 const ENDS =
 	'first|last|latest|newest|oldest|youngest|eldest|earliest|recent|biggest|largest|highest|lowest|cheapest|smallest|best|worst|most expensive';
 const MOST_CELL_WORDS = 6;
 
 /** A line in small letters, without marks: `said` as a whole, and what is `left` of it, from which the readers below take what they understand, so that it means nothing else. */
 export function sentenceOf(line, fileName, columns) {
-	const plain = line
+	const plain = withNames(line, columns)
 		.toLowerCase()
 		.replaceAll(fileName.toLowerCase(), ' ')
 		.replace(/[’`]/g, "'")
@@ -56,16 +62,46 @@ export function sentenceOf(line, fileName, columns) {
 	const counted = ` ${plain.replace(/\s+/g, ' ').trim()} `.replace(/\b\p{Ll}{3,5}\b/gu, (word) =>
 		NUMBER_WORDS.includes(word) ? String(NUMBER_WORDS.indexOf(word) + 2) : word
 	);
-	const said = inOwnWords(counted, columns);
-	const nouns = new Set(nounsOf(fileName));
+	return wordsOf(inOwnWords(counted, columns), new Set(nounsOf(fileName)));
+}
+
+/**
+ * Marks words that are written with a capital letter in a cell and in the line, and have a meaning of their own, too: `Per` of
+ * `Per Sand` is a name.
+ */
+function withNames(line, columns) {
+	const cells = columns.flatMap(({ type, counts }) =>
+		type === 'text' ? [...counts.keys()].filter((cell) => /^\p{Lu}/u.test(cell)) : []
+	);
+	const whole = cells.filter((cell) => cell.includes(' ') && line.includes(cell));
+	const spans = whole.map((cell) => [line.indexOf(cell), line.indexOf(cell) + cell.length]);
+	const wordsIn = (texts) => new Set(texts.flatMap((cell) => cell.split(/\s+/)));
+	const names = wordsIn(cells);
+	const people = wordsIn(columns.flatMap(({ name, counts }) => (WHO.test(name) ? [...counts.keys()] : [])));
+	// `Has May paid?`, but not `in May`
+	const isName = (word, at) =>
+		monthNumber(word)
+			? people.has(word) && /\b(does|did|has|have|had|is)( not)? $/i.test(line.slice(0, at))
+			: SMALL.has(word.toLowerCase()) || isOrder(word.toLowerCase()) || word === 'Will';
+	return line.replace(/(?<![\p{L}\p{N}'’_-])\p{L}+/gu, (word, at) => {
+		const isOwn = at > 0 && /^\p{Lu}/u.test(word) && names.has(word) && isName(word, at);
+		return isOwn || spans.some(([from, to]) => at >= from && at < to) ? `_${word}` : word;
+	});
+}
+
+/** @param beside `text` that stands for a row which is named, and `name` */
+export function wordsOf(said, nouns, beside) {
 	return {
 		said,
+		beside,
 		left: said,
 		/** What the file is of: `run` for `runs.csv`. */
 		nouns,
 		/** Parts of the names of columns that are meant. */
 		known: new Set(),
 		before: (at) => said.slice(0, at).trimEnd(),
+		/** `62 (Lars Holm)` */
+		named: (text) => (beside?.text === text ? `${text} (${beside.name})` : text),
 		take(at, length) {
 			this.left = this.left.slice(0, at) + ' '.repeat(length) + this.left.slice(at + length);
 		},
@@ -89,7 +125,9 @@ export function sentenceOf(line, fileName, columns) {
 }
 
 function denial(words) {
-	return new RegExp(`(${words})( (been|yet|have|has|had|is|are|the|for|from|in|of|at|on|to|a))*$`);
+	return new RegExp(
+		`(${words})( (been|yet|have|has|had|is|are|the|any|for|from|in|of|at|on|to|a|by|with|live|come|go|play|own|wear|pay|paid|spend|spent|buy|bought|sell|sold))*$`
+	);
 }
 
 /** `over 100`, `between 5 and 10`: limits of the column that is named, else of the likeliest one. */
@@ -126,8 +164,10 @@ export function readLimits(sentence, columns, likely, age, decimalComma, { hasDa
 				ofUnit < 0 &&
 				/^( years?)?$/.test(SMALL.has(unit.trim()) ? '' : unit) &&
 				AGED.test(said.slice(0, at)));
-		const index = isOfAge ? age : ofUnit >= 0 ? ofUnit : likely;
-		if (ofUnit >= 0 || (columns[likely]?.isOfMoney && COINS.test(unit))) sentence.take(at + text.length, unit.length);
+		const isOther = COINS.test(unit) && !columns[likely]?.isOfMoney;
+		const ofCoin = isOther ? columns.findIndex((column) => column.isNumber && column.isOfMoney) : -1;
+		const index = isOfAge ? age : ofUnit >= 0 ? ofUnit : ofCoin >= 0 ? ofCoin : likely;
+		if (ofUnit >= 0 || (columns[index]?.isOfMoney && COINS.test(unit))) sentence.take(at + text.length, unit.length);
 		// `more than 5 members` are rows.
 		const next = /^ (\p{L}+)/u.exec(said.slice(at + text.length));
 		if (number && next && isRowNoun(next[1], at + text.length + 1)) {
@@ -152,7 +192,7 @@ export function readLimits(sentence, columns, likely, age, decimalComma, { hasDa
 				number,
 				said: text.trim(),
 				isNamed: isOfAge || ofUnit >= 0,
-				text: conditionText(columns[index].name, sign, digits)
+				text: conditionText(columns[index].name, sign, sentence.named(digits))
 			}
 		];
 	});
@@ -175,6 +215,37 @@ export function readTop(sentence) {
 	const digits = found.slice(1).find(Boolean);
 	sentence.take(found.index + found[0].indexOf(digits), digits.length);
 	return Number(digits);
+}
+
+/** The 2 of `second best`, `third most expensive`. */
+export function readRank(sentence) {
+	const [all, word] =
+		new RegExp(`\\b(${RANKS.join('|')}|[2-5](?:nd|rd|th))(?=[ -](?:${ENDS}|most|least)\\b)`).exec(sentence.left) ?? [];
+	if (!all) return undefined;
+	sentence.take(sentence.left.indexOf(all), all.length);
+	return RANKS.indexOf(word) + 1 || Number(word[0]);
+}
+
+/** `second highest` */
+export function ranked(rank, word) {
+	return rank ? `${RANKS[rank - 1]} ${word}` : word;
+}
+
+/** `on Saturdays`, `at the weekend`, for the column of dates at index `date`. */
+export function readDays(sentence, columns, date) {
+	const found = date === undefined ? [] : [...sentence.left.matchAll(DAYS)];
+	if (found.length === 0) return [];
+	const days = found.flatMap(({ 0: text, 1: day }) =>
+		day
+			? WEEKDAYS.filter((name) => name.toLowerCase() === day)
+			: /weekend/.test(text)
+				? ['Saturday', 'Sunday']
+				: WEEKDAYS.slice(1, -1)
+	);
+	const sign = sentence.isDenied(found[0].index) ? '!=' : '=';
+	for (const { 0: text, index } of found) sentence.take(index, text.length);
+	const text = `${columns[date].name} ${sign === '=' ? '' : 'not '}on ${days.join(' or ')}`;
+	return [{ index: date, sign, days, text, isSeveral: found.length > 1 }];
 }
 
 /** `born after 1990`, where the column has but years */
@@ -216,7 +287,7 @@ export function readMonths(sentence, columns, date) {
 				index: date,
 				sign,
 				months: [months],
-				text: conditionText(columns[date].name, sign, text, true)
+				text: conditionText(columns[date].name, sign, sentence.named(text), true)
 			});
 		sentence.take(at, word.length);
 	}
@@ -228,7 +299,10 @@ export function readMonths(sentence, columns, date) {
 export function readCells(sentence, columns, named, shared) {
 	const conditions = [];
 	// In the order of the sentence: what is denied goes on.
-	for (const { text, at, index, cells } of cellsIn(sentence.left, columns, shared)) {
+	for (const { text, at, index: first, cells, also } of cellsIn(sentence.left, columns, shared)) {
+		const [own] = [first, also].filter((column) => named.some((each) => each.index === column));
+		const isTwin = own === undefined && areTwins(columns[first], columns[also]);
+		const index = own ?? first;
 		const isColumn = named.some(
 			(each) => each.at < at + text.length && at < each.at + each.text.length && each.text.length >= text.length
 		);
@@ -264,12 +338,18 @@ export function readCells(sentence, columns, named, shared) {
 				cells,
 				ends: [at + text.length],
 				isPart: keyOf(text) !== keyOf(cells[0]),
+				twins: isTwin && `${cells[0]} in ${columns[first].name} and ${columns[also].name} at once`,
 				isSeveral: cells.length > 1,
 				text: conditionText(columns[index].name, sign, more)
 			});
 		sentence.take(at, text.length);
 	}
 	return conditions;
+}
+
+/** `Home and Away`, where the same clubs are in both: a cell may be meant of either. */
+function areTwins(one, other) {
+	return [...one.counts.keys()].filter((cell) => other?.counts.has(cell)).length > 1;
 }
 
 /** Columns of yes and no are what rows have or lack; others are grouped by, unless a number or a date is what is asked for. */
@@ -293,6 +373,11 @@ export function readColumns(sentence, columns, named, conditions) {
 			/\b(per|by|each|every)$/.test(before) ||
 			(type !== 'date' && (BY.test(before) || BEST.test(before)) && !(type === 'yes/no' && /\ba$/.test(before)));
 		const isUn = /\bun$/.test(sentence.said.slice(0, at));
+		// `flats with 3 rooms`
+		const [, many] = (columns[index].isNumber && /\b(?:have|has|with|of|exactly) (\d+(?:\.\d+)?)$/.exec(before)) || [];
+		// `How much does she pay?` isn't whether she has paid.
+		const isOfHabit =
+			type === 'yes/no' && /^pay(s|ing)?$/.test(text) && !/\b(did|has|have|had|to|must|n't)\b/.test(before);
 		const missing =
 			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
 			(/\b(missing|empty|blank|no|without)( (a|an|the|any))?$/.test(before) && type !== 'yes/no');
@@ -302,11 +387,17 @@ export function readColumns(sentence, columns, named, conditions) {
 		);
 		// Of Dan, who is named, it's told what he has; nothing is grouped or compared.
 		const isOfOne = index !== label && type !== 'yes/no' && !isNumber && conditions.some(isOne);
-		if (isOfOne) {
+		if (isOfHabit) {
+			// Taken below.
+		} else if (many) {
+			flags.push({ index, sign: '=', number: parseNumber(many), text: conditionText(name, '=', many) });
+			sentence.take(before.length - many.length, many.length);
+		} else if (isOfOne) {
 			// `her membership number` is not her membership.
 			const isPart = (name.match(/[\p{L}\p{N}]+/gu) ?? []).length > (text.match(/[\p{L}\p{N}]+/gu) ?? []).length;
 			const isOther = isPart && /^ (number|no|id|code)\b/.test(sentence.said.slice(at + text.length));
-			if (!isOther) shown ??= index;
+			// Of several, all is told.
+			if (!isOther) shown = shown === undefined || shown === index ? index : label;
 		} else if (isOfCell && !isBy && type === 'text' && !/s$/.test(text)) {
 			// Taken below.
 		} else if (missing) {
@@ -384,19 +475,23 @@ export function readPeriod(sentence) {
 export function comparedPeriod(months) {
 	return months.every((key) => /^\d{4}$/.test(key))
 		? 'year'
-		: months.every((key) => /-\d{2}$/.test(key))
-			? 'month'
-			: undefined;
+		: months.every((key) => /-\d{2}-\d{2}$/.test(key))
+			? 'day'
+			: months.every((key) => /^(\d{4})?-\d{2}$/.test(key))
+				? 'month'
+				: undefined;
 }
 
 /** Cells of text that are said, the longest first; a month is found by its short name, too. */
-function cellsIn(open, columns, shared = new Map()) {
+export function cellsIn(open, columns, shared = new Map()) {
 	const keys = new Map();
 	for (const [index, { type, isNumber, counts }] of columns.entries()) {
 		if (isNumber || type === 'date' || type === 'yes/no') continue;
 		for (const cell of counts.keys()) {
 			const key = keyOf(cell);
-			if (key && !keys.has(key)) keys.set(key, { index, cells: [cell] });
+			const known = keys.get(key);
+			if (known && known.index !== index) known.also ??= index;
+			else if (key && !known) keys.set(key, { index, cells: [cell] });
 		}
 	}
 	// `Ann` of `Ann Lee`, if nobody else is called so.
@@ -419,7 +514,15 @@ function cellsIn(open, columns, shared = new Map()) {
 				(SMALL.has(text) ||
 					(/^(yes|no|none)$/.test(text) &&
 						!open.slice(0, tokens[place].at).trimEnd().endsWith(columns[known?.index]?.name.toLowerCase())));
-			if (known && !isVague) found.push({ ...known, text, at: tokens[place].at });
+			// `the bakers` are no Paul Baker.
+			const isOther =
+				size === 1 &&
+				WHO.test(columns[known?.index]?.name) &&
+				!known.cells[0]
+					.toLowerCase()
+					.split(/[\s,]+/)
+					.includes(text.replace(/^_|'s$/g, ''));
+			if (known && !isVague && !isOther) found.push({ ...known, text, at: tokens[place].at });
 		}
 	return found;
 }
@@ -427,7 +530,11 @@ function cellsIn(open, columns, shared = new Map()) {
 /** `rent`, where several cells of one column have the word: all of them are meant; of people only one can be. */
 export function sharedBy(word, columns) {
 	const found = columns.flatMap(({ name, type, counts }, index) => {
-		const hasWord = (cell) => cell.toLowerCase().split(/\s+/).map(stem).includes(stem(word));
+		// `violinists`, `a cellist`
+		const [, base] = /^(\p{L}{3,})ists?$/u.exec(word) ?? [];
+		const hasWord = (cell) =>
+			cell.toLowerCase().split(/\s+/).map(stem).includes(stem(word)) ||
+			(base !== undefined && new RegExp(`^${base}[aoe]?$`, 'i').test(cell));
 		const cells = type === 'text' && !WHO.test(name) ? [...counts.keys()].filter(hasWord) : [];
 		return cells.length > 0 ? [{ index, cells }] : [];
 	});
@@ -438,7 +545,7 @@ function keyOf(text) {
 	const plain = text
 		.toLowerCase()
 		.trim()
-		.replace(/'s$/, '')
+		.replace(/(?<!\S)_|'s$/g, '')
 		.replace(/[.,](?=\s|$)/g, '');
 	const month = monthNumber(plain);
 	return month ? `month ${month}` : plain.split(/\s+/).map(stem).join(' ');

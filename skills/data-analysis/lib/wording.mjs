@@ -1,6 +1,6 @@
 /** What people say of a table, in the words of its columns: one table of words, so that the question itself is read in one way. */
 
-import { sortOf } from './names.mjs';
+import { inLetters, OF_HEADS, sortOf } from './names.mjs';
 import { hasBothSigns, kindsOf } from './report.mjs';
 
 /** A column of such a name, what it is called, and what the high and the low end of it are. */
@@ -55,11 +55,10 @@ export function inOwnWords(line, columns) {
 	const numbers = columns.filter(({ isNumber, name }) => isNumber && sortOf(name) !== 'id');
 	const only = (isMeant) => {
 		const [found, ...others] = numbers.filter(isMeant);
-		return found && others.length === 0
-			? (found.name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')
-			: undefined;
+		return found && others.length === 0 ? inLetters(found.name) : undefined;
 	};
 	const pieces = only(({ name }) => sortOf(name) === 'pieces');
+	const heads = only(({ name }) => OF_HEADS.test(name));
 	const rain = only(({ name }) => /(?<!\p{L})rain/iu.test(name));
 	const others = numbers.flatMap(({ name }) => (/^total$/i.test(name) ? [] : [name.toLowerCase()]));
 	const hasPrice = numbers.some(({ name }) => /price/i.test(name));
@@ -111,11 +110,22 @@ export function inOwnWords(line, columns) {
 		[/\bprices?\b/g, coin],
 		[/\b(?:doesn't|don't|does not|do not) (?:wear|have|own)\b/g, 'has no'],
 		[/\bhow long\b/g, lasting && `how much ${lasting}`],
-		[/\b(\d+)[ -]stars?\b/g, rating && `${rating} $1`],
+		[new RegExp(`\\b(\\d+)[ -](?:stars?|${rating})\\b`, 'g'), rating && `${rating} $1`],
+		// `Who is 45?`
+		[/\b(is|are|was|turns?|aged) (\d{1,3})(?: years)?(?: old)?(?= $)/g, age && `$1 ${age} $2`],
+		[/\b(?:people|persons?|participants|visitors|attendees)\b/g, heads],
 		[/(?<=\b(?:each|per|every|by) )(?:person|people)\b/g, person?.toLowerCase()],
 		...CURRENCIES.map(([words, name]) => [words, columns.some((column) => name.test(column.name)) && ' ']),
 		[/\bhow old (?:are|were) they\b(?!.*\b(?:average|mean|median)\b)/g, age && `list their ${age}`],
 		[/\bbest[ -]?sellers?\b/g, pieces && kinds && `${kinds} with the highest ${pieces}`],
+		// In one file, what sold best is told by the same figure as what sold least.
+		[
+			/(^ what )?\b(?:sold|sells?) (?:the )?(?:(best|most)|least|worst)(?= $)/g,
+			pieces &&
+				kinds &&
+				((_, what, isMost) => `${what ? ` which ${kinds} has` : 'with'} the ${isMost ? 'high' : 'low'}est ${pieces}`)
+		],
+		[/\bworst[ -]?sell(?:ers?|ing)\b/g, pieces && kinds && `${kinds} with the lowest ${pieces}`],
 		[/\bmost popular\b|\bbest[ -]?selling\b/g, pieces ? `highest ${pieces}` : 'most common'],
 		[/\b(more|less) popular\b/g, pieces && `$1 ${pieces}`],
 		[/\b(?:units|pieces)\b/g, pieces],
@@ -147,7 +157,6 @@ export function inOwnWords(line, columns) {
 		[/ current(?= balance\b)/g, balance && ' '],
 		[/ at the end (?=$)/g, balance && ' '],
 		[/\bhow (?:much|many) (?:dollars|euros?|pounds|bucks|quid|kroner|francs)\b/g, 'how much money'],
-		[/\b(brought|brings?) in\b/g, 'made'],
 		[
 			/(?<=\b(?:by|per|each) .*)\b(?:(?:sort|sorted|order|ordered) (?:by names?|(?:by the )?alphabet(?:ically)?)|in alphabetical order)\b/g,
 			'alphabetically'

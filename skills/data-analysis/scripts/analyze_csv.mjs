@@ -10,6 +10,7 @@ import { chartOf } from '../lib/chart.mjs';
 import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import {
+	asSaid,
 	describe,
 	divide,
 	fileChosen,
@@ -22,7 +23,8 @@ import {
 	placesOf
 } from '../lib/files.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnIndex, likelyOf, likelyValue, PLACE, simplify, stem } from '../lib/names.mjs';
+import { columnAfter, columnIndex, likelyValue, PLACE, simplify, stem } from '../lib/names.mjs';
+import { questionsOf } from '../lib/offers.mjs';
 import { readQuestion, SUM_OF_PRICES } from '../lib/question.mjs';
 import {
 	cell,
@@ -33,8 +35,7 @@ import {
 	lineOf,
 	MOST_NAMED,
 	numberReport,
-	offered,
-	questionsOf
+	offered
 } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
 
@@ -64,6 +65,9 @@ const SYNONYMS = { total: 'sum', average: 'mean', avg: 'mean', minimum: 'min', m
 const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
 const LONGEST_QUESTION = 5_000;
 const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+/** Says how or when, and is in no column. */
+const NOT_A_VALUE =
+	/\b(well|online|abroad|together|alone|nearby|early|late|again|enough|extra|today|tonight|tomorrow|yesterday|now|ago|weeks?|\w{3,}ly|than)\b/i;
 /** So many are read once more for a chart by group. */
 const MOST_ROWS_READ_TWICE = 50_000;
 
@@ -104,7 +108,7 @@ function report(options) {
 	const asked = isAsked ? readQuestion(options.question, whole, all.columns) : null;
 	if (asked && asked.unknown.length > 0 && !asked.isOverview) {
 		const none = noneThere(asked, options.question, all.columns);
-		return none ? console.log(none) : refuse(asked, whole, all.columns);
+		return none ? console.log(none) : refuse(asked, options.question, whole, all.columns);
 	}
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
 	const isNone =
@@ -134,7 +138,7 @@ function report(options) {
 	const likely = named ?? likelyValue(columns, numbers);
 	const value = likely !== null && columns[likely].numbers.count === 0 ? null : likely;
 	if (options.questions) {
-		const list = offered(['summary of this file', ...questionsOf(columns, value, table.dates)]);
+		const list = offered(['summary of this file', ...questionsOf(whole, columns)]);
 		return console.log(`${lineOf(table, analysis)}\n\n${list}`);
 	}
 	const beside = asked?.beside && value !== null ? analyze(onlyRows(table, [asked.beside], []), []) : null;
@@ -167,7 +171,7 @@ function report(options) {
 	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
 	if (!asked || drawn || options.files.length > 1) console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
 	if (answered.isWhole) {
-		const more = rows === 0 || groups ? '' : offered(questionsOf(columns, value, table.dates));
+		const more = rows === 0 || groups ? '' : offered(questionsOf(whole, columns));
 		const statistics = numberReport(columns);
 		console.log([more, columnReport(columns), statistics].filter(Boolean).join('\n\n'));
 	}
@@ -200,27 +204,27 @@ function readFlags(options, table, notes) {
 	};
 }
 
-/** `How many live in London?`, where the only column of places has no such cell; '' for others. */
-function noneThere({ unknown }, question, columns) {
-	const words = lastLine(question)
-		.replace(/[\s?.!]+$/, '')
-		.split(/\s+/);
-	const said = words.slice(-unknown.length).join(' ');
-	const isAfterIn = /^(in|from|at)$/i.test(words.at(-1 - unknown.length));
-	const places = columns.filter(({ name, type }) => type === 'text' && PLACE.test(name));
-	if (!isAfterIn || said.toLowerCase() !== unknown.join(' ') || places.length !== 1) return '';
-	const [{ name, counts }] = places;
-	const known = [...counts.keys()].slice(0, MOST_NAMED).map(cell);
-	const more = counts.size > known.length ? [`${counts.size - known.length} more`] : [];
-	return `**None**: no row has “${said}” in ${cell(name)}. It has ${inWords([...known, ...more])}.`;
+/** `How many live in London?`, `Does anyone play the harp?`, where the column that is meant has no such cell; '' for others. */
+function noneThere({ unknown: words, isYesNo, end, limit }, question, columns) {
+	const line = lastLine(question).replace(/[\s?.!]+$/, '');
+	// The verb that tells the column is no value: `Do I grow tulips?`
+	const unknown = words.filter((word) => !columnAfter(word, columns));
+	const at = line.toLowerCase().lastIndexOf(` ${unknown.join(' ')}`);
+	const said = line.slice(at + 1, at + 1 + unknown.join(' ').length);
+	const isLast = line.length === at + 1 + said.length;
+	const column = at < 0 ? undefined : columnAfter(line.slice(0, at), columns);
+	const isMeant = isYesNo
+		? !/ than /.test(line) && !end && !limit && !NOT_A_VALUE.test(said)
+		: isLast && PLACE.test(column?.name);
+	if (!column || !isMeant || /\b(not|never|no)\b|n['’]t\b/i.test(line)) return '';
+	const known = [...column.counts.keys()].slice(0, MOST_NAMED).map(cell);
+	const more = column.counts.size > known.length ? [`${column.counts.size - known.length} more`] : [];
+	return `${isYesNo ? 'No' : '**None**'}: no row has “${said}” in ${cell(column.name)}. It has ${inWords([...known, ...more])}.`;
 }
 
-function refuse(asked, table, columns) {
+function refuse(asked, question, table, columns) {
 	const { unknown, isOfFuture } = asked;
-	const words = unknown
-		.slice(0, 3)
-		.map((word) => `“${word}”`)
-		.join(', ');
+	const words = asSaid(unknown, question).join(', ');
 	// `scones`, where there are oat scones and cheese scones.
 	const isIn = (cell, word) =>
 		cell
@@ -244,10 +248,10 @@ function refuse(asked, table, columns) {
 				: unknown.includes(SUM_OF_PRICES)
 					? 'prices of one are not added up. Ask for their average.'
 					: cells
-						? `“${word}” can be ${OR.format(cells.slice(0, 5))}. Say which.`
+						? `${asSaid([word], question)} can be ${OR.format(cells.slice(0, 5))}. Say which.`
 						: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
-	const list = questionsOf(columns, likelyOf(columns), table.dates, asked);
+	const list = questionsOf(table, columns, asked);
 	const isOfTime = (each) => Number(isOfFuture && / per month$/.test(each));
 	console.log(offered(list.toSorted((one, other) => isOfTime(other) - isOfTime(one))));
 }
@@ -341,7 +345,16 @@ function groupColumns(wanted, table, notes) {
 
 /** A path inside the working directory that doesn't replace the analyzed file. */
 function checkedChartPath(options, table, { by, period, conditions, value, measure }, likely) {
-	const only = conditions.map(({ index, text }) => text.replace(`${table.columns[index]} `, '')).join(' ');
+	const flow = conditions.find(({ isOfFlow }) => isOfFlow);
+	const only = conditions
+		.map((each) =>
+			each === flow
+				? flow.sign === '<'
+					? 'spending'
+					: 'income'
+				: each.text.replace(`${table.columns[each.index]} `, '')
+		)
+		.join(' ');
 	const base = slug(`${parsePath(table.name).name} ${only}`) || 'data';
 	// Another figure is another chart.
 	const figure = slug(

@@ -46,7 +46,7 @@ const WISHING = /\b(need|want|would|like|must|should|wish|prefer|please|only)\b|
 
 /** Wants a file changed: no question about it. */
 const CHANGING =
-	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|insert|append|add(?! up)|fix|clean|merge|split|convert|translate|write|draft|send|email(?! address)|upload|save|export|import|create|make(?! (it|that|this|them) (an?|by|per|for|only)\b)|book (?=(me |us )?an?\b))\b(?!( me| us)?( an?| the)?( \w+)? (chart|graph|plot|diagram|list|summary|overview|table of)\b)|\band (then )?(save|export|send|email|upload|delete|remove|convert)\b/i;
+	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|set|raise|increase|reduce|insert|append|add(?! up)|fix|clean|merge|split|convert|translate|write|draft|send|email(?! address)|upload|save|export|import|create|make(?! (it|that|this|them) (an?|by|per|for|only)\b)|book (?=(me |us )?an?\b))\b(?!( me| us)?( an?| the)?( \w+)? (chart|graph|plot|diagram|list|summary|overview|table of)\b)|\band (then )?(save|export|send|email|upload|delete|remove|convert)\b/i;
 /** Say nothing about a file. */
 const POLITE =
 	/^(please|pls|hi|hello|hey|thanks|look|see|show|tell|give|make|take|check|whole|entire|full|attached|quick|quickly|short|brief|good|nice|here|now)$/;
@@ -55,7 +55,7 @@ const DATA_QUESTION =
 /** Opens a sentence that asks something of its own: with its mark at the end, it's no answer to what was asked. */
 const QUESTION =
 	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about)/i;
-const LOOKING = /^\W*((please|and|can you|could you) )*(find|look for|search for|quote|where)\b/i;
+const LOOKING = /^\W*((please|and|can you|could you) )*(find|look for|search for|quote|where|list)\b/i;
 /** Up to here a question such as these needs no mark at its end. */
 const SHORT_QUESTION = 60;
 const UNMARKED = /^\W*(how much|who|when|where) (is|are|was|were|does|did)\b[^\n]*$/i;
@@ -139,6 +139,13 @@ export function isDataQuestion(text: string): boolean {
 
 export function isWishForChange(text: string): boolean {
 	return CHANGING.test(text);
+}
+
+/** Of what is in a file, or of the file itself. */
+export function isWishForEdit(text: string): boolean {
+	return /\b(delete|remove|erase|rename|replace|change|edit|update|set|raise|increase|reduce|insert|append|add)\b/i.test(
+		CHANGING.exec(text)?.[0] ?? ''
+	);
 }
 
 export function takesQuestion({ flag }: Slot): boolean {

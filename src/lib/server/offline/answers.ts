@@ -281,7 +281,15 @@ export function reportText(calls: readonly FinishedCall[]): string {
 		const text = reportCall(call);
 		return answering.length > 1 && !hasFailed(call) ? `${titleOf(call)}:\n\n${text}` : text;
 	});
-	return reports.join('\n\n');
+	// What one file has only a part of may take another one, too.
+	const isPartly = answering.length < calls.length && reports.some((text) => text.includes('No such sentence has'));
+	const others = isPartly
+		? [
+				'One question can look at one file at a time.',
+				...calls.filter(isRefusal).map((call) => leadOf(reportCall(call)))
+			]
+		: [];
+	return [...reports, others.join(' ')].filter(Boolean).join('\n\n');
 }
 
 function leadOf(text: string): string {

@@ -37,6 +37,7 @@ import {
 	isQuestion,
 	isRestricting,
 	isWishForChange,
+	isWishForEdit,
 	keyOf,
 	knows,
 	pick,
@@ -126,9 +127,9 @@ const THANKS =
 const MODEL_WORK = new RegExp(
 	String.raw`^\W*(?:(?:please|can you|could you|would you|help me|i (?:want|need|would like|['’]d like) you to|and|now|then|also)\W+)*(?:` +
 		[
-			String.raw`(?<writing>write|compose|draft|make(?: up)?|invent|send(?! (?:me|us)\b))(?: (?:me|us|him|her|them|everyone|everybody))?(?: (?:an?|the|some|my|our|this|another))?(?: \w+)? (?<thing>poem|story|joke|song|limerick|haiku|essay|speech|letter|e-?mail|mail|toast|novel|reply)s?(?=\W*$|\W+(?:to|for|about|of|on|from|in|with|and|that|which|saying|asking|thanking|telling)\b|[,.;:])`,
+			String.raw`(?<writing>write|compose|draft|make(?: up)?|invent|send(?! (?:me|us)\b))(?: (?:me|us|him|her|them|everyone|everybody|[\w'’]+(?= (?:an?|the|my|our) )))?(?: (?:an?|the|some|my|our|this|another))?(?: \w+)? (?<thing>poem|story|joke|song|limerick|haiku|essay|speech|letter|e-?mail|mail|reminder|invitation|toast|novel|reply)s?(?=\W*$|\W+(?:to|for|about|of|on|from|in|with|and|that|which|saying|asking|thanking|telling)\b|[,.;:])`,
 			String.raw`(?:tell|give)(?: me| us)? (?:an?|another|some)(?: \w+)? (?<told>poem|story|joke|song|limerick|haiku)s?\b`,
-			String.raw`(?<verb>(?:book|reserve)(?= (?:me|us|him|her|them|an?|the|my|our|some|two|three|four|\d+)\b)|translate|forecast|predict|e-?mail(?= \w+ (?:to|that|about|saying|and)\b| (?:him|her|them|everyone|everybody)\b))\b(?! \w+ing\b)`
+			String.raw`(?<verb>(?:book|reserve)(?= (?:me|us|him|her|them|an?|the|my|our|some|two|three|four|\d+)\b)|translate|forecast|predict|e-?mail(?=(?: \w+){1,4} (?:to|that|about|saying|and)\b| (?:him|her|them|everyone|everybody)\b))\b(?! \w+ing\b)`
 		].join('|') +
 		')',
 	'i'
@@ -241,6 +242,8 @@ export function decide(request: ModelRequest): Decision {
 	// `How many members are over 60?` can be of a file.
 	const isOfFile = file === undefined && isDataQuestion(text) && skills.some(readsFiles);
 	const offer = () => offerText(named.length > 0 ? named : skills, replied, { isHelp, isOfFile, file });
+	if (!asked && !skill && file !== undefined && isWishForEdit(text))
+		return say(unableText('change or delete files (you can delete one in **Files**)', ownOffer(history), file));
 	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
 	return say([isGreeting ? 'Hello.' : '', unread, answer].filter(Boolean).join('\n\n'));
 }

@@ -694,6 +694,18 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(texts.slice(1)).toEqual(['You’re welcome.', 'You’re welcome.']);
 	});
 
+	test.each([
+		['Delete club.csv', 'change or delete files (you can delete one in **Files**)'],
+		['Remove the row of Anna', 'change or delete files (you can delete one in **Files**)'],
+		['Please set the fee of Anna to 100', 'change or delete files (you can delete one in **Files**)'],
+		['Email the reminder to all', 'send emails'],
+		['Send Anna a reminder', 'send reminders']
+	])('F9: a file isn’t changed, and nobody is written to, which is said by name: %s', async (text, what) => {
+		const { texts, calls } = await talk({ skills: BUNDLED }, { text, attached: ['club.csv'] });
+		expect(texts[0]).toContain(`Demo mode can’t ${what}: it only runs the scripts of skills. You can ask for:`);
+		expect(calls).toEqual([]);
+	});
+
 	test('F9: what sounds like a question about a table says that a file can be attached', async () => {
 		const { texts } = await talk({ skills: BUNDLED }, 'How many members are older than 50?', 'Why is the sky blue?');
 		expect(texts[0]).toContain('If it’s about a file of yours, attach that and ask again.');

@@ -147,3 +147,14 @@ test('several runs are told apart by their names', () => {
 		'`scripts/run.py`:\n\nOne.\n\n`count`:\n\nTwo.'
 	);
 });
+
+test('an answer to a part of the question says which file lacks the rest', () => {
+	const refused = scriptCall({
+		stdout: "club.csv can't answer that: I find nothing for “present” in it.\n\nYou can ask for:\n"
+	});
+	const found = scriptCall({ stdout: '> Present: Ann\n\nThis sentence has “present”. No such sentence has “old”.\n' });
+	expect(report(refused, found)).toMatch(
+		/“old”\.\n\nOne question can look at one file at a time\. club\.csv can't answer that: I find nothing for “present” in it\.$/
+	);
+	expect(report(refused, scriptCall({ stdout: 'The age is 3.' }))).toBe('The age is 3.');
+});
