@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import {
+	changesOfEdit,
 	changesOfReturn,
 	listEdits,
 	readSkillFile,
@@ -186,6 +187,30 @@ describe('F1: a version from before an edit', () => {
 		expect(await text('new.md')).toBe('new\n');
 	});
 
+	test('shows what each edit did, from before it to after it, whatever came later', async () => {
+		await edit('scripts/run.sh', 'echo 1\n');
+		await edit('scripts/run.sh', 'echo 2\n');
+		await removeSkillFile(parts, 'good', 'scripts/run.sh');
+		const diffs = async () =>
+			Promise.all((await listEdits(parts, 'good')).map(async ({ id }) => (await changesOfEdit(parts, 'good', id))[0]));
+		const changed = (diff: string | null, kind = 'changed') => ({
+			...{ path: 'scripts/run.sh', kind },
+			diff: diff === null ? null : (expect.stringContaining(diff) as unknown)
+		});
+		expect(await diffs()).toEqual([
+			changed('-echo 2', 'removed'),
+			changed('-echo 1\n+echo 2'),
+			changed('-echo hi\n+echo 1')
+		]);
+		await returnToEdit(parts, 'good', (await listEdits(parts, 'good'))[1]?.id ?? '');
+		expect((await diffs())[0]).toEqual(changed('+echo 1', 'added'));
+		// What it became is gone.
+		await edit('scripts/run.sh', 'echo 3\n');
+		await put('skills/good/scripts/run.sh', 'from elsewhere\n');
+		expect((await diffs())[0]).toEqual(changed(null));
+		await expect(changesOfEdit(parts, 'good', 'none')).rejects.toMatchObject(failsAs('not_found'));
+	});
+
 	test('says how many lines the edit added and removed', async () => {
 		await put('skills/good/a.md', 'one\ntwo\n');
 		await edit('a.md', 'one\n2\n3\n');
@@ -207,7 +232,7 @@ describe('F1: a version from before an edit', () => {
 		]);
 	});
 
-	test('says the first line the edit changed, and which earlier one it went back to', async () => {
+	test('says the first line the edit changed, and before which earlier one it went back', async () => {
 		await edit('scripts/run.sh', `\n  echo ${'1'.repeat(90)}\n`);
 		await edit('scripts/run.sh', '\n');
 		await edit('scripts/run.sh', `\n  echo ${'1'.repeat(90)}\n`);
@@ -217,9 +242,9 @@ describe('F1: a version from before an edit', () => {
 		const at = (times: number) => new Date(times * LATER_MS).toISOString();
 		const line = `+ echo ${'1'.repeat(75)}…`;
 		expect((await listEdits(parts, 'good')).map(({ line, backTo, isUndo }) => [line, backTo, isUndo])).toEqual([
-			['+ echo hi', null, undefined],
-			[line.replace('+', '−'), at(2), true],
-			[line, at(1), true],
+			['+ echo hi', at(1), undefined],
+			[line.replace('+', '−'), at(3), true],
+			[line, at(2), true],
 			[line.replace('+', '−'), undefined, undefined],
 			[line, undefined, undefined]
 		]);

@@ -163,17 +163,28 @@ async function remove(parts: SkillEditorParts, skill: Skill | BrokenSkill, path:
 /** Newest first. */
 export async function listEdits(parts: SkillEditorParts, id: string): Promise<SkillEdit[]> {
 	const skill = requireFolder(parts, id);
-	return parts.edits.list(skill.dir, async (path) => {
-		const folder = await hold(skill, path).catch(() => null);
-		try {
-			return folder && (readFile(folder.target, path, MAX_KEPT_BYTES)?.bytes ?? null);
-		} catch {
-			// A link, or a folder: what it says isn't told.
-			return null;
-		} finally {
-			await folder?.close();
-		}
-	});
+	return parts.edits.list(skill.dir, (path) => bytesNow(skill, path));
+}
+
+async function bytesNow(skill: Skill | BrokenSkill, path: string): Promise<Buffer | null> {
+	const folder = await hold(skill, path).catch(() => null);
+	try {
+		return folder && (readFile(folder.target, path, MAX_KEPT_BYTES)?.bytes ?? null);
+	} catch {
+		// A link, or a folder: what it says isn't told.
+		return null;
+	} finally {
+		await folder?.close();
+	}
+}
+
+/** What this edit changed, from before it to after it. @throws AppError `not_found` for what is no longer kept */
+export async function changesOfEdit(parts: SkillEditorParts, id: string, edit: string): Promise<SkillFileChange[]> {
+	const skill = requireFolder(parts, id);
+	const files = await parts.edits.ofEdit(skill.dir, edit, (path) => bytesNow(skill, path));
+	const side = (of: 'before' | 'after') =>
+		files.flatMap(({ path, [of]: file }) => (file ? [{ path, sha256: file.sha256, text: textIn(file.bytes) }] : []));
+	return changesOf(side('before'), side('after'));
 }
 
 /** What going back to before this edit changes, from what the files say now. @throws AppError as `returnToEdit` */
@@ -181,7 +192,7 @@ export async function changesOfReturn(parts: SkillEditorParts, id: string, edit:
 	const skill = requireFolder(parts, id);
 	const files = await filesOfEdit(parts, skill, edit);
 	const textOf = (path: string, file: Pick<ReadFile, 'bytes'> | null) =>
-		file ? [{ path, sha256: digestOf(file.bytes), text: isText(file.bytes) ? file.bytes.toString() : null }] : [];
+		file ? [{ path, sha256: digestOf(file.bytes), text: textIn(file.bytes) }] : [];
 	return changesOf(
 		files.flatMap(({ path, now }) => textOf(path, now)),
 		files.flatMap(({ path, before }) => textOf(path, before))
@@ -279,6 +290,10 @@ function readText(target: string, path: string): ReadFile | null {
 	const file = readFile(target, path, MAX_SKILL_FILE_BYTES);
 	if (file && !isText(file.bytes)) throw new AppError('invalid_input', `“${path}” isn’t text.`);
 	return file;
+}
+
+function textIn(bytes: Buffer | null): string | null {
+	return bytes && isText(bytes) ? bytes.toString() : null;
 }
 
 function isText(bytes: Buffer): boolean {

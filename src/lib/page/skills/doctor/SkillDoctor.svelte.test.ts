@@ -174,7 +174,7 @@ test('F1: what worked before is offered first, with what going back takes back',
 	await userEvent.click(screen.getByTestId('restore-working'));
 	await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/description: Tides\./);
 	expect(apply).not.toHaveBeenCalled();
-	await userEvent.click(screen.getByRole('button', { name: 'Restore', exact: true }));
+	await userEvent.click(screen.getByRole('button', { name: 'Go back', exact: true }));
 	expect(apply).toHaveBeenCalledOnce();
 	expect(fixSkill).not.toHaveBeenCalled();
 });
