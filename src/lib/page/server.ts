@@ -243,6 +243,8 @@ export function createClient() {
 		/** Throws `conflict` if the file has changed since it was read. */
 		writeFile: (id: string, body: BodyOf<'/api/skills/[...id]/file', 'PUT'>) =>
 			call('PUT', '/api/skills/[...id]/file', { params: ofSkill(id), body }),
+		renameFile: (id: string, body: BodyOf<'/api/skills/[...id]/file', 'PATCH'>) =>
+			call('PATCH', '/api/skills/[...id]/file', { params: ofSkill(id), body }),
 		removeFile: (id: string, path: string) =>
 			call('DELETE', '/api/skills/[...id]/file', { params: ofSkill(id), query: { path } }),
 		getSkillHealth: (id: string) => call('GET', '/api/skills/[...id]/health', { params: ofSkill(id) }),

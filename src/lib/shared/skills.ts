@@ -142,8 +142,10 @@ export type SkillFileChange = z.infer<typeof skillFileChange>;
 
 /** The same in short. */
 export const fileChanges = z.object({
-	/** `parts`: of a SKILL.md, the fields that changed, and `instructions`, where that’s known. */
-	files: z.array(skillFileChange.omit({ diff: true }).extend({ parts: z.array(z.string()).optional() })),
+	/** `parts`: of a SKILL.md, the fields that changed, and `instructions`, where that’s known. `from`: an added file’s name before it was renamed. */
+	files: z.array(
+		skillFileChange.omit({ diff: true }).extend({ parts: z.array(z.string()).optional(), from: z.string().optional() })
+	),
 	/** Lines added and removed in them; null if that can’t be told. */
 	lines: z.object({ added: z.number(), removed: z.number() }).nullable()
 });
@@ -379,6 +381,14 @@ export const skillFileWrite = z.strictObject({
 		.nullable()
 });
 export type SkillFileWrite = z.infer<typeof skillFileWrite>;
+
+/** `PATCH /api/skills/:id/file` */
+export const skillFileRename = z.strictObject({
+	path: skillFilePath,
+	/** Also in another folder of the skill. */
+	to: skillFilePath
+});
+export type SkillFileRename = z.infer<typeof skillFileRename>;
 
 export const skillFileText = z.object({
 	path: z.string(),

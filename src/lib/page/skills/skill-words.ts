@@ -267,6 +267,10 @@ export function changesIn(files: FileChanges['files']): string {
 		const parts = new Intl.ListFormat('en').format(file.parts.map(cleanText));
 		return `Changed the ${parts} in ${cleanText(file.path)}`;
 	}
+	const renamed = files.find(({ from }) => from !== undefined);
+	if (files.length === 2 && renamed?.from !== undefined) {
+		return `Renamed ${cleanText(renamed.from)} to ${cleanText(renamed.path)}`;
+	}
 	const said = (['changed', 'added', 'removed'] as const).flatMap((kind) => {
 		const paths = files.filter((file) => file.kind === kind).map(({ path }) => cleanText(path));
 		if (paths.length === 0) return [];

@@ -10,6 +10,7 @@ import {
 	listEdits,
 	readSkillFile,
 	removeSkillFile,
+	renameSkillFile,
 	returnToEdit,
 	writeSkillFile,
 	type SkillEditorParts
@@ -307,6 +308,32 @@ describe('F1: a version from before an edit', () => {
 		expect(await modeOf('good/scripts/run.sh')).toBe(0o755);
 	});
 
+	test('is one edit for a file that is renamed, which keeps the right to run, and goes back', async () => {
+		await renameSkillFile(parts, 'good', { path: 'scripts/run.sh', to: 'bin/go.sh' });
+		expect(await text('bin/go.sh')).toBe('echo hi\n');
+		expect(await modeOf('good/bin/go.sh')).toBe(0o755);
+		await expect(text('scripts/run.sh')).rejects.toThrow();
+		expect((await listEdits(parts, 'good')).map(({ files, lines, line }) => ({ files, lines, line }))).toEqual([
+			{
+				files: [
+					{ path: 'bin/go.sh', kind: 'added', from: 'scripts/run.sh' },
+					{ path: 'scripts/run.sh', kind: 'removed' }
+				],
+				lines: { added: 0, removed: 0 },
+				line: undefined
+			}
+		]);
+		await returnToEdit(parts, 'good', await newest());
+		expect(await text('scripts/run.sh')).toBe('echo hi\n');
+		await expect(text('bin/go.sh')).rejects.toThrow();
+		const rename = (path: string, to: string) => renameSkillFile(parts, 'good', { path, to });
+		await edit('a.md', 'a');
+		await expect(rename('scripts/run.sh', 'a.md')).rejects.toMatchObject(failsAs('conflict', 'already exists'));
+		await expect(rename('scripts/none.sh', 'b.md')).rejects.toMatchObject(failsAs('not_found'));
+		await expect(rename('SKILL.md', 'b.md')).rejects.toMatchObject(failsAs('invalid_input'));
+		expect(await text('a.md')).toBe('a');
+	});
+
 	test('has deleted files that are no text', async () => {
 		const bytes = Buffer.from([0, 255, 1, 2]);
 		await put('skills/good/logo.png', bytes);
@@ -393,12 +420,15 @@ describe('F1: a version from before an edit', () => {
 
 describe('SECURITY: outside of the skill', () => {
 	test.each(['../torn/SKILL.md', '/etc/passwd', 'up/secret.txt', 'up/skills/torn/SKILL.md', 'a/../../secret.txt'])(
-		'%s is neither read, written nor removed',
+		'%s is neither read, written, renamed nor removed',
 		async (path) => {
 			const refused = { name: 'AppError', code: expect.stringMatching(/invalid_input|not_found/) as unknown };
 			await expect(readSkillFile(parts, 'good', path)).rejects.toMatchObject(refused);
 			await expect(writeSkillFile(parts, 'good', { path, text: 'x', digest: null })).rejects.toMatchObject(refused);
 			await expect(removeSkillFile(parts, 'good', path)).rejects.toMatchObject(refused);
+			const [from, to] = [{ path, to: 'x.md' }, { path: 'scripts/run.sh', to: path }];
+			await expect(renameSkillFile(parts, 'good', from)).rejects.toMatchObject(refused);
+			await expect(renameSkillFile(parts, 'good', to)).rejects.toMatchObject(refused);
 			expect(await read('secret.txt')).toBe('secret\n');
 		}
 	);

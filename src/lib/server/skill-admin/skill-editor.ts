@@ -1,4 +1,4 @@
-/** Reads, writes and removes text files of a skill, atomically and without overwriting concurrent changes; goes back to what they said before; creates skills. */
+/** Reads, writes, renames and removes text files of a skill, atomically and without overwriting concurrent changes; goes back to what they said before; creates skills. */
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import {
@@ -15,7 +15,14 @@ import {
 import { access, chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, basename, dirname } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import type { SkillEdit, SkillFileChange, SkillFileText, SkillFileWrite, NewSkill } from '../../shared/skills.ts';
+import type {
+	SkillEdit,
+	SkillFileChange,
+	SkillFileRename,
+	SkillFileText,
+	SkillFileWrite,
+	NewSkill
+} from '../../shared/skills.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
 import { FILE_ONLY, isThere, openFile } from '../foreign-folders.ts';
 import { holdFolder, type HeldFolder, openSkillFolder } from '../safe-path.ts';
@@ -156,6 +163,49 @@ async function remove(parts: SkillEditorParts, skill: Skill | BrokenSkill, path:
 		throw isMissing(error) ? missing(skill, path, error) : explained(error, path);
 	} finally {
 		await folder.close();
+	}
+	await reloadedId(parts, skill);
+}
+
+/** Keeps its content and mode. @throws AppError as `writeSkillFile`; `conflict` for a name that exists, `not_found` */
+export async function renameSkillFile(parts: SkillEditorParts, id: string, wanted: SkillFileRename): Promise<void> {
+	const skill = requireFolder(parts, id);
+	if ([wanted.path, wanted.to].some((path) => /^skill\.md$/i.test(path))) {
+		throw new AppError('invalid_input', 'A skill needs its SKILL.md, and has one.');
+	}
+	await requireInRoot(skill, 'Edit');
+	await changing(parts, skill, () => renameIn(parts, skill, wanted));
+}
+
+async function renameIn(
+	parts: SkillEditorParts,
+	skill: Skill | BrokenSkill,
+	{ path, to }: SkillFileRename
+): Promise<void> {
+	const from = await hold(skill, path);
+	try {
+		const file = readFile(from.target, path, MAX_KEPT_BYTES);
+		if (!file) throw missing(skill, path, null);
+		const folder = await hold(skill, to, true);
+		try {
+			const requireFree = (): void => {
+				if (!lstatSync(folder.target, { throwIfNoEntry: false })) return;
+				throw new AppError('conflict', `“${to}” already exists. Nothing was renamed.`);
+			};
+			requireFree();
+			await parts.edits.keep(skill.dir, [
+				{ path: to, before: null, after: digestOf(file.bytes) },
+				{ path, before: kept(file), after: null }
+			]);
+			requireFree();
+			renameSync(from.target, folder.target);
+		} finally {
+			await folder.close();
+		}
+	} catch (error) {
+		throw explained(error, path);
+	} finally {
+		await from.close();
 	}
 	await reloadedId(parts, skill);
 }

@@ -147,17 +147,23 @@ export function createSkillEdits(
 				}
 				return Promise.all(
 					edits.map(async ({ files, trusted: _, ...rest }, index) => {
+						/** What a file was called before: nothing else changed in it. */
+						const fromOf = ({ before, after }: (typeof files)[number]): string | undefined =>
+							before === null ? files.find((old) => old.after === null && old.before?.id === after)?.path : undefined;
+						const renamed = new Set(files.map(fromOf));
 						const texts = await Promise.all(
-							files.map(
-								async ({ path, before, after }) =>
-									[await textOf(path, before?.id ?? null), await textOf(path, after)] as const
-							)
+							files.map(async (file) => {
+								if (renamed.has(file.path) || fromOf(file) !== undefined) return ['', ''] as const;
+								return [await textOf(file.path, file.before?.id ?? null), await textOf(file.path, file.after)] as const;
+							})
 						);
-						const kinds = files.map(({ path, before, after }, at) => {
+						const kinds = files.map((file, at) => {
+							const { path, before, after } = file;
+							const from = fromOf(file);
 							const kind =
 								before === null ? ('added' as const) : after === null ? ('removed' as const) : ('changed' as const);
 							const parts = path === SKILL_MD && kind === 'changed' ? changedParts(...(texts[at] ?? [null, null])) : [];
-							return { path, kind, ...(parts.length > 0 && { parts }) };
+							return { path, kind, ...(parts.length > 0 && { parts }), ...(from !== undefined && { from }) };
 						});
 						const { problem, name } = befores[index] ?? {};
 						const told = texts.map((each) => changesIn(...each));
