@@ -280,9 +280,9 @@ export function changesIn(files: FileChanges['files']): string {
 	return said.join(', ').replace(/^./, (first) => first.toUpperCase());
 }
 
-/** `+3 −1`; empty if that can’t be told. */
+/** `+3 −1`; empty if that can’t be told, or no line changed. */
 export function linesIn({ lines }: Pick<FileChanges, 'lines'>): string {
-	return lines ? `+${lines.added} −${lines.removed}` : '';
+	return lines && lines.added + lines.removed > 0 ? `+${lines.added} −${lines.removed}` : '';
 }
 
 export function draftPage(id: string): string {
