@@ -250,13 +250,13 @@ test('F1: once a broken skill is put right, by a fix or by going back, its page 
 	// The fix is an edit; going back breaks it, going forth mends it, and each time the page is the right one.
 	await page.getByRole('tab', { name: 'Versions' }).click();
 	await expect(page.getByTestId('edit-problem')).toHaveCount(1);
-	await page.getByRole('button', { name: /^Restore/ }).click();
+	await page.getByRole('button', { name: /^Go back to before/ }).click();
 	await expect(page.getByTestId('version-warning')).toContainText('Chats can’t use it until that’s fixed');
 	await page.getByTestId('version-anyway').click();
 	await expect(page.getByTestId('doctor')).toBeVisible();
 	await page
 		.getByTestId('skill-edits')
-		.getByRole('button', { name: /^Restore/ })
+		.getByRole('button', { name: /^Go back to before/ })
 		.first()
 		.click();
 	await expect(page.getByTestId('chat-with-skill')).toBeVisible();

@@ -314,11 +314,14 @@ test('F8: the Files tab shows pictures and drawings, and any file can be downloa
 	const [download] = await Promise.all([page.waitForEvent('download'), viewer.getByTestId('download-file').click()]);
 	expect(download.suggestedFilename()).toBe('data.bin');
 	expect(await readFile(await download.path())).toEqual(bytes);
+	// It closed, so that what was chosen is in sight.
+	await page.getByTestId('toggle-files').click();
 	await files.locator('[data-path="sketch.svg"]').click();
 	const drawing = viewer.getByRole('img', { name: 'Preview of sketch.svg' });
 	await expect.poll(() => drawing.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(9);
 	await viewer.getByTestId('preview-file').click();
 	await expect(viewer.getByTestId('file-text')).toHaveText(svg);
+	await page.getByTestId('toggle-files').click();
 	await expect(files).toBeVisible();
 	await page.setViewportSize({ width: 390, height: 800 });
 	await files.locator('[data-path="dot.png"]').click();

@@ -243,14 +243,18 @@ export function createClient() {
 		/** Throws `conflict` if the file has changed since it was read. */
 		writeFile: (id: string, body: BodyOf<'/api/skills/[...id]/file', 'PUT'>) =>
 			call('PUT', '/api/skills/[...id]/file', { params: ofSkill(id), body }),
+		renameFile: (id: string, body: BodyOf<'/api/skills/[...id]/file', 'PATCH'>) =>
+			call('PATCH', '/api/skills/[...id]/file', { params: ofSkill(id), body }),
 		removeFile: (id: string, path: string) =>
 			call('DELETE', '/api/skills/[...id]/file', { params: ofSkill(id), query: { path } }),
 		getSkillHealth: (id: string) => call('GET', '/api/skills/[...id]/health', { params: ofSkill(id) }),
-		/** Versions from before edits of its files. */
+		/** Newest first. */
 		listEdits: async (id: string) => (await call('GET', '/api/skills/[...id]/edits', { params: ofSkill(id) })).edits,
-		/** What going back to it changes. */
-		compareEdit: async (id: string, edit: string) =>
-			(await call('GET', '/api/skills/[...id]/edits/[edit]', { params: { ...ofSkill(id), edit } })).changes,
+		/** What the edit changed, or what going back to before it would change now. */
+		compareEdit: async (id: string, edit: string, of: 'edit' | 'return' = 'edit') =>
+			(await call('GET', '/api/skills/[...id]/edits/[edit]', { params: { ...ofSkill(id), edit }, query: { of } }))
+				.changes,
+		/** Goes back to before this edit. */
 		returnToEdit: (id: string, edit: string) =>
 			call('POST', '/api/skills/[...id]/edits/[edit]', { params: { ...ofSkill(id), edit } }),
 		/** Checks the text as SKILL.md without saving it. */

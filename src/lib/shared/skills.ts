@@ -142,8 +142,10 @@ export type SkillFileChange = z.infer<typeof skillFileChange>;
 
 /** The same in short. */
 export const fileChanges = z.object({
-	/** `parts`: of a SKILL.md, the fields that changed, and `instructions`, where that’s known. */
-	files: z.array(skillFileChange.omit({ diff: true }).extend({ parts: z.array(z.string()).optional() })),
+	/** `parts`: of a SKILL.md, the fields that changed, and `instructions`, where that’s known. `from`: an added file’s name before it was renamed. */
+	files: z.array(
+		skillFileChange.omit({ diff: true }).extend({ parts: z.array(z.string()).optional(), from: z.string().optional() })
+	),
 	/** Lines added and removed in them; null if that can’t be told. */
 	lines: z.object({ added: z.number(), removed: z.number() }).nullable()
 });
@@ -380,6 +382,14 @@ export const skillFileWrite = z.strictObject({
 });
 export type SkillFileWrite = z.infer<typeof skillFileWrite>;
 
+/** `PATCH /api/skills/:id/file` */
+export const skillFileRename = z.strictObject({
+	path: skillFilePath,
+	/** Also in another folder of the skill. */
+	to: skillFilePath
+});
+export type SkillFileRename = z.infer<typeof skillFileRename>;
+
 export const skillFileText = z.object({
 	path: z.string(),
 	text: z.string(),
@@ -397,11 +407,11 @@ export const skillFileText = z.object({
 });
 export type SkillFileText = z.infer<typeof skillFileText>;
 
-/** A version of a skill from before an edit: a save or removal of a file, a return to an earlier version, or a draft that was saved. */
+/** An edit of a skill, to before which one can go back: a save or removal of a file, a return to before an earlier one, or a draft that was saved. */
 export const skillEdit = z.object({
 	id: z.string(),
 	editedAt: z.string(),
-	/** The edit was a return to an earlier version. */
+	/** The edit was a return to before an earlier one. */
 	isReturn: z.boolean(),
 	/** The edit was a draft that was saved. */
 	isDraft: z.boolean(),
@@ -409,8 +419,8 @@ export const skillEdit = z.object({
 	...fileChanges.shape,
 	/** The first line that it added, or else removed, cut, with `+` or `−` before it. */
 	line: z.string().optional(),
-	/** It made the files what an edit of this time had made them; null: what they were before all edits. */
-	backTo: z.string().nullable().optional(),
+	/** It made the files what they were before the edit of this time. */
+	backTo: z.string().optional(),
 	/** It took the edit before it back. */
 	isUndo: z.boolean().optional(),
 	/** What was wrong with the SKILL.md before it, so that chats couldn’t use the skill. */
@@ -420,6 +430,12 @@ export const skillEdit = z.object({
 });
 export type SkillEdit = z.infer<typeof skillEdit>;
 export const skillEdits = z.object({ edits: z.array(skillEdit) });
+export const skillEditQuery = z.object({
+	of: z
+		.enum(['edit', 'return'])
+		.default('edit')
+		.describe('`return`: what going back to before the edit would change now, instead of what the edit changed.')
+});
 export const skillEditChanges = z.object({ changes: z.array(skillFileChange) });
 /** The skill's id, which changes with the name in its SKILL.md. */
 export const skillReturned = z.object({ skill: z.string() });

@@ -519,7 +519,7 @@ describe('the parts of a skill', () => {
 		await expect.element(numbers).toBeVisible();
 	});
 
-	test('are its files: the text is as high as the window allows, and the list above it low', async () => {
+	test('are its files: the text is as high as the window allows, the list, too, and above a text it closes', async () => {
 		await page.viewport(1280, 1000);
 		const paths = Array.from({ length: 20 }, (_, index) => `scripts/part-${index}.mjs`);
 		const files = paths.map((path) => ({ path, bytes: 900, text: 'go();\n'.repeat(150) }));
@@ -527,9 +527,12 @@ describe('the parts of a skill', () => {
 		screen.container.style.cssText = 'container-type: inline-size; width: 620px';
 		await screen.getByRole('button', { name: /part-0\.mjs/ }).click();
 		const text = screen.getByRole('region', { name: 'Text of scripts/part-0.mjs' }).element();
-		const list = screen.getByRole('navigation', { name: 'Files' }).element();
+		const list = screen.container.querySelector('nav[aria-label=Files]')!;
 		await expect.poll(() => text.clientHeight).toBeGreaterThan(800);
-		await expect.poll(() => list.clientHeight).toBeLessThan(220);
+		expect(list.clientHeight).toBe(0);
+		await screen.getByTestId('toggle-files').click();
+		await expect.poll(() => list.clientHeight).toBeGreaterThan(600);
+		expect(list.scrollHeight).toBe(list.clientHeight);
 		screen.container.style.width = '1000px';
 		await expect.poll(() => list.clientHeight).toBeGreaterThan(600);
 	});

@@ -267,6 +267,10 @@ export function changesIn(files: FileChanges['files']): string {
 		const parts = new Intl.ListFormat('en').format(file.parts.map(cleanText));
 		return `Changed the ${parts} in ${cleanText(file.path)}`;
 	}
+	const renamed = files.find(({ from }) => from !== undefined);
+	if (files.length === 2 && renamed?.from !== undefined) {
+		return `Renamed ${cleanText(renamed.from)} to ${cleanText(renamed.path)}`;
+	}
 	const said = (['changed', 'added', 'removed'] as const).flatMap((kind) => {
 		const paths = files.filter((file) => file.kind === kind).map(({ path }) => cleanText(path));
 		if (paths.length === 0) return [];
@@ -276,9 +280,9 @@ export function changesIn(files: FileChanges['files']): string {
 	return said.join(', ').replace(/^./, (first) => first.toUpperCase());
 }
 
-/** `+3 −1`; empty if that can’t be told. */
+/** `+3 −1`; empty if that can’t be told, or no line changed. */
 export function linesIn({ lines }: Pick<FileChanges, 'lines'>): string {
-	return lines ? `+${lines.added} −${lines.removed}` : '';
+	return lines && lines.added + lines.removed > 0 ? `+${lines.added} −${lines.removed}` : '';
 }
 
 export function draftPage(id: string): string {

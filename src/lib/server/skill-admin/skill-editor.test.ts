@@ -5,10 +5,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import {
+	changesOfEdit,
 	changesOfReturn,
 	listEdits,
 	readSkillFile,
 	removeSkillFile,
+	renameSkillFile,
 	returnToEdit,
 	writeSkillFile,
 	type SkillEditorParts
@@ -186,6 +188,30 @@ describe('F1: a version from before an edit', () => {
 		expect(await text('new.md')).toBe('new\n');
 	});
 
+	test('shows what each edit did, from before it to after it, whatever came later', async () => {
+		await edit('scripts/run.sh', 'echo 1\n');
+		await edit('scripts/run.sh', 'echo 2\n');
+		await removeSkillFile(parts, 'good', 'scripts/run.sh');
+		const diffs = async () =>
+			Promise.all((await listEdits(parts, 'good')).map(async ({ id }) => (await changesOfEdit(parts, 'good', id))[0]));
+		const changed = (diff: string | null, kind = 'changed') => ({
+			...{ path: 'scripts/run.sh', kind },
+			diff: diff === null ? null : (expect.stringContaining(diff) as unknown)
+		});
+		expect(await diffs()).toEqual([
+			changed('-echo 2', 'removed'),
+			changed('-echo 1\n+echo 2'),
+			changed('-echo hi\n+echo 1')
+		]);
+		await returnToEdit(parts, 'good', (await listEdits(parts, 'good'))[1]?.id ?? '');
+		expect((await diffs())[0]).toEqual(changed('+echo 1', 'added'));
+		// What it became is gone.
+		await edit('scripts/run.sh', 'echo 3\n');
+		await put('skills/good/scripts/run.sh', 'from elsewhere\n');
+		expect((await diffs())[0]).toEqual(changed(null));
+		await expect(changesOfEdit(parts, 'good', 'none')).rejects.toMatchObject(failsAs('not_found'));
+	});
+
 	test('says how many lines the edit added and removed', async () => {
 		await put('skills/good/a.md', 'one\ntwo\n');
 		await edit('a.md', 'one\n2\n3\n');
@@ -207,7 +233,7 @@ describe('F1: a version from before an edit', () => {
 		]);
 	});
 
-	test('says the first line the edit changed, and which earlier one it went back to', async () => {
+	test('says the first line the edit changed, and before which earlier one it went back', async () => {
 		await edit('scripts/run.sh', `\n  echo ${'1'.repeat(90)}\n`);
 		await edit('scripts/run.sh', '\n');
 		await edit('scripts/run.sh', `\n  echo ${'1'.repeat(90)}\n`);
@@ -217,9 +243,9 @@ describe('F1: a version from before an edit', () => {
 		const at = (times: number) => new Date(times * LATER_MS).toISOString();
 		const line = `+ echo ${'1'.repeat(75)}…`;
 		expect((await listEdits(parts, 'good')).map(({ line, backTo, isUndo }) => [line, backTo, isUndo])).toEqual([
-			['+ echo hi', null, undefined],
-			[line.replace('+', '−'), at(2), true],
-			[line, at(1), true],
+			['+ echo hi', at(1), undefined],
+			[line.replace('+', '−'), at(3), true],
+			[line, at(2), true],
 			[line.replace('+', '−'), undefined, undefined],
 			[line, undefined, undefined]
 		]);
@@ -280,6 +306,32 @@ describe('F1: a version from before an edit', () => {
 		await returnToEdit(parts, 'good', await newest());
 		expect(await text('scripts/run.sh')).toBe('echo hi\n');
 		expect(await modeOf('good/scripts/run.sh')).toBe(0o755);
+	});
+
+	test('is one edit for a file that is renamed, which keeps the right to run, and goes back', async () => {
+		await renameSkillFile(parts, 'good', { path: 'scripts/run.sh', to: 'bin/go.sh' });
+		expect(await text('bin/go.sh')).toBe('echo hi\n');
+		expect(await modeOf('good/bin/go.sh')).toBe(0o755);
+		await expect(text('scripts/run.sh')).rejects.toThrow();
+		expect((await listEdits(parts, 'good')).map(({ files, lines, line }) => ({ files, lines, line }))).toEqual([
+			{
+				files: [
+					{ path: 'bin/go.sh', kind: 'added', from: 'scripts/run.sh' },
+					{ path: 'scripts/run.sh', kind: 'removed' }
+				],
+				lines: { added: 0, removed: 0 },
+				line: undefined
+			}
+		]);
+		await returnToEdit(parts, 'good', await newest());
+		expect(await text('scripts/run.sh')).toBe('echo hi\n');
+		await expect(text('bin/go.sh')).rejects.toThrow();
+		const rename = (path: string, to: string) => renameSkillFile(parts, 'good', { path, to });
+		await edit('a.md', 'a');
+		await expect(rename('scripts/run.sh', 'a.md')).rejects.toMatchObject(failsAs('conflict', 'already exists'));
+		await expect(rename('scripts/none.sh', 'b.md')).rejects.toMatchObject(failsAs('not_found'));
+		await expect(rename('SKILL.md', 'b.md')).rejects.toMatchObject(failsAs('invalid_input'));
+		expect(await text('a.md')).toBe('a');
 	});
 
 	test('has deleted files that are no text', async () => {
@@ -368,12 +420,15 @@ describe('F1: a version from before an edit', () => {
 
 describe('SECURITY: outside of the skill', () => {
 	test.each(['../torn/SKILL.md', '/etc/passwd', 'up/secret.txt', 'up/skills/torn/SKILL.md', 'a/../../secret.txt'])(
-		'%s is neither read, written nor removed',
+		'%s is neither read, written, renamed nor removed',
 		async (path) => {
 			const refused = { name: 'AppError', code: expect.stringMatching(/invalid_input|not_found/) as unknown };
 			await expect(readSkillFile(parts, 'good', path)).rejects.toMatchObject(refused);
 			await expect(writeSkillFile(parts, 'good', { path, text: 'x', digest: null })).rejects.toMatchObject(refused);
 			await expect(removeSkillFile(parts, 'good', path)).rejects.toMatchObject(refused);
+			const [from, to] = [{ path, to: 'x.md' }, { path: 'scripts/run.sh', to: path }];
+			await expect(renameSkillFile(parts, 'good', from)).rejects.toMatchObject(refused);
+			await expect(renameSkillFile(parts, 'good', to)).rejects.toMatchObject(refused);
 			expect(await read('secret.txt')).toBe('secret\n');
 		}
 	);

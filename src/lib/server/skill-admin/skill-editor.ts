@@ -1,4 +1,4 @@
-/** Reads, writes and removes text files of a skill, atomically and without overwriting concurrent changes; goes back to what they said before; creates skills. */
+/** Reads, writes, renames and removes text files of a skill, atomically and without overwriting concurrent changes; goes back to what they said before; creates skills. */
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import {
@@ -15,7 +15,14 @@ import {
 import { access, chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, basename, dirname } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import type { SkillEdit, SkillFileChange, SkillFileText, SkillFileWrite, NewSkill } from '../../shared/skills.ts';
+import type {
+	SkillEdit,
+	SkillFileChange,
+	SkillFileRename,
+	SkillFileText,
+	SkillFileWrite,
+	NewSkill
+} from '../../shared/skills.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
 import { FILE_ONLY, isThere, openFile } from '../foreign-folders.ts';
 import { holdFolder, type HeldFolder, openSkillFolder } from '../safe-path.ts';
@@ -160,20 +167,74 @@ async function remove(parts: SkillEditorParts, skill: Skill | BrokenSkill, path:
 	await reloadedId(parts, skill);
 }
 
+/** Keeps its content and mode. @throws AppError as `writeSkillFile`; `conflict` for a name that exists, `not_found` */
+export async function renameSkillFile(parts: SkillEditorParts, id: string, wanted: SkillFileRename): Promise<void> {
+	const skill = requireFolder(parts, id);
+	if ([wanted.path, wanted.to].some((path) => /^skill\.md$/i.test(path))) {
+		throw new AppError('invalid_input', 'A skill needs its SKILL.md, and has one.');
+	}
+	await requireInRoot(skill, 'Edit');
+	await changing(parts, skill, () => renameIn(parts, skill, wanted));
+}
+
+async function renameIn(
+	parts: SkillEditorParts,
+	skill: Skill | BrokenSkill,
+	{ path, to }: SkillFileRename
+): Promise<void> {
+	const from = await hold(skill, path);
+	try {
+		const file = readFile(from.target, path, MAX_KEPT_BYTES);
+		if (!file) throw missing(skill, path, null);
+		const folder = await hold(skill, to, true);
+		try {
+			const requireFree = (): void => {
+				if (!lstatSync(folder.target, { throwIfNoEntry: false })) return;
+				throw new AppError('conflict', `“${to}” already exists. Nothing was renamed.`);
+			};
+			requireFree();
+			await parts.edits.keep(skill.dir, [
+				{ path: to, before: null, after: digestOf(file.bytes) },
+				{ path, before: kept(file), after: null }
+			]);
+			requireFree();
+			renameSync(from.target, folder.target);
+		} finally {
+			await folder.close();
+		}
+	} catch (error) {
+		throw explained(error, path);
+	} finally {
+		await from.close();
+	}
+	await reloadedId(parts, skill);
+}
+
 /** Newest first. */
 export async function listEdits(parts: SkillEditorParts, id: string): Promise<SkillEdit[]> {
 	const skill = requireFolder(parts, id);
-	return parts.edits.list(skill.dir, async (path) => {
-		const folder = await hold(skill, path).catch(() => null);
-		try {
-			return folder && (readFile(folder.target, path, MAX_KEPT_BYTES)?.bytes ?? null);
-		} catch {
-			// A link, or a folder: what it says isn't told.
-			return null;
-		} finally {
-			await folder?.close();
-		}
-	});
+	return parts.edits.list(skill.dir, (path) => bytesNow(skill, path));
+}
+
+async function bytesNow(skill: Skill | BrokenSkill, path: string): Promise<Buffer | null> {
+	const folder = await hold(skill, path).catch(() => null);
+	try {
+		return folder && (readFile(folder.target, path, MAX_KEPT_BYTES)?.bytes ?? null);
+	} catch {
+		// A link, or a folder: what it says isn't told.
+		return null;
+	} finally {
+		await folder?.close();
+	}
+}
+
+/** What this edit changed, from before it to after it. @throws AppError `not_found` for what is no longer kept */
+export async function changesOfEdit(parts: SkillEditorParts, id: string, edit: string): Promise<SkillFileChange[]> {
+	const skill = requireFolder(parts, id);
+	const files = await parts.edits.ofEdit(skill.dir, edit, (path) => bytesNow(skill, path));
+	const side = (of: 'before' | 'after') =>
+		files.flatMap(({ path, [of]: file }) => (file ? [{ path, sha256: file.sha256, text: textIn(file.bytes) }] : []));
+	return changesOf(side('before'), side('after'));
 }
 
 /** What going back to before this edit changes, from what the files say now. @throws AppError as `returnToEdit` */
@@ -181,7 +242,7 @@ export async function changesOfReturn(parts: SkillEditorParts, id: string, edit:
 	const skill = requireFolder(parts, id);
 	const files = await filesOfEdit(parts, skill, edit);
 	const textOf = (path: string, file: Pick<ReadFile, 'bytes'> | null) =>
-		file ? [{ path, sha256: digestOf(file.bytes), text: isText(file.bytes) ? file.bytes.toString() : null }] : [];
+		file ? [{ path, sha256: digestOf(file.bytes), text: textIn(file.bytes) }] : [];
 	return changesOf(
 		files.flatMap(({ path, now }) => textOf(path, now)),
 		files.flatMap(({ path, before }) => textOf(path, before))
@@ -279,6 +340,10 @@ function readText(target: string, path: string): ReadFile | null {
 	const file = readFile(target, path, MAX_SKILL_FILE_BYTES);
 	if (file && !isText(file.bytes)) throw new AppError('invalid_input', `“${path}” isn’t text.`);
 	return file;
+}
+
+function textIn(bytes: Buffer | null): string | null {
+	return bytes && isText(bytes) ? bytes.toString() : null;
 }
 
 function isText(bytes: Buffer): boolean {

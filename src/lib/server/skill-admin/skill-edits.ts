@@ -58,7 +58,9 @@ export interface SkillEdits {
 	/** Keeps what files say that are about to be changed. A return and a saved draft are never joined with other edits. */
 	keep(dir: string, files: readonly EditedFile[], as?: 'return' | 'draft'): Promise<void>;
 	/** Newest first, without those that came to nothing. `now` reads a file of the skill; null, as without it: what it says isn’t told. */
-	list(dir: string, now?: (path: string) => Promise<Buffer | null>): Promise<SkillEdit[]>;
+	list(dir: string, now?: ReadNow): Promise<SkillEdit[]>;
+	/** What the files of one edit said before and after it; no bytes: that isn’t kept. @throws AppError `not_found` */
+	ofEdit(dir: string, id: string, now?: ReadNow): Promise<{ path: string; before: FileThen; after: FileThen }[]>;
 	/** Whether its SKILL.md said this name before an edit. */
 	hadName(dir: string, name: string): Promise<boolean>;
 	/** The description that its SKILL.md had last, and when the edit was before which it had it; null if none is known. */
@@ -70,6 +72,11 @@ export interface SkillEdits {
 	/** What all files that were changed since said before this edit; null: not there. @throws AppError `not_found` */
 	before(dir: string, id: string): Promise<{ path: string; before: { bytes: Buffer; mode: number } | null }[]>;
 }
+
+/** Reads a file of the skill. */
+type ReadNow = (path: string) => Promise<Buffer | null>;
+/** null: not there. */
+type FileThen = { sha256: string; bytes: Buffer | null } | null;
 
 /** Runs what changes the skill in a folder, as `FolderChanges.change`. */
 export type ChangeSkill = <Result>(
@@ -88,6 +95,16 @@ export function createSkillEdits(
 ): SkillEdits {
 	const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => exclusively('skill-edits', work);
 	const readAll = async (dir: string): Promise<Edit[]> => (await readIndex(folderOf(dir), z.array(edit))) ?? [];
+	const indexOf = (edits: readonly Edit[], id: string): number => {
+		const at = edits.findIndex((each) => each.id === id);
+		if (at < 0) throw new AppError('not_found', 'This edit is no longer kept.');
+		return at;
+	};
+	/** What an edit made of a file is kept by the next one of it, or is what it says now. */
+	const bytesOf = async (dir: string, path: string, id: string, nowOf: ReadNow): Promise<Buffer | null> => {
+		const bytes = await readFile(join(folderOf(dir), id)).catch(() => nowOf(path));
+		return bytes !== null && hash('sha256', bytes) === id ? bytes : null;
+	};
 	return {
 		keep: (dir, files, as) =>
 			inTurn(async () => {
@@ -113,12 +130,10 @@ export function createSkillEdits(
 		list: (dir, nowOf = () => Promise.resolve(null)) =>
 			inTurn(async () => {
 				const edits = (await readAll(dir)).filter(isChange).reverse();
-				/** What a file said; what an edit made of it is kept by the next one of it, or is what it says now. */
 				const textOf = async (path: string, id: string | null): Promise<string | null> => {
 					if (id === null) return '';
-					const bytes = await readFile(join(folderOf(dir), id)).catch(() => nowOf(path));
-					const isTold = bytes !== null && bytes.length <= MAX_COMPARED_BYTES && isUtf8(bytes);
-					return isTold && hash('sha256', bytes) === id ? bytes.toString() : null;
+					const bytes = await bytesOf(dir, path, id, nowOf);
+					return bytes !== null && bytes.length <= MAX_COMPARED_BYTES && isUtf8(bytes) ? bytes.toString() : null;
 				};
 				/** Of the SKILL.md, from now on backwards. */
 				const told = (text: string | null) =>
@@ -132,17 +147,23 @@ export function createSkillEdits(
 				}
 				return Promise.all(
 					edits.map(async ({ files, trusted: _, ...rest }, index) => {
+						/** What a file was called before: nothing else changed in it. */
+						const fromOf = ({ before, after }: (typeof files)[number]): string | undefined =>
+							before === null ? files.find((old) => old.after === null && old.before?.id === after)?.path : undefined;
+						const renamed = new Set(files.map(fromOf));
 						const texts = await Promise.all(
-							files.map(
-								async ({ path, before, after }) =>
-									[await textOf(path, before?.id ?? null), await textOf(path, after)] as const
-							)
+							files.map(async (file) => {
+								if (renamed.has(file.path) || fromOf(file) !== undefined) return ['', ''] as const;
+								return [await textOf(file.path, file.before?.id ?? null), await textOf(file.path, file.after)] as const;
+							})
 						);
-						const kinds = files.map(({ path, before, after }, at) => {
+						const kinds = files.map((file, at) => {
+							const { path, before, after } = file;
+							const from = fromOf(file);
 							const kind =
 								before === null ? ('added' as const) : after === null ? ('removed' as const) : ('changed' as const);
 							const parts = path === SKILL_MD && kind === 'changed' ? changedParts(...(texts[at] ?? [null, null])) : [];
-							return { path, kind, ...(parts.length > 0 && { parts }) };
+							return { path, kind, ...(parts.length > 0 && { parts }), ...(from !== undefined && { from }) };
 						});
 						const { problem, name } = befores[index] ?? {};
 						const told = texts.map((each) => changesIn(...each));
@@ -157,6 +178,19 @@ export function createSkillEdits(
 							...(typeof name === 'string' && typeof current.name === 'string' && name !== current.name && { name })
 						};
 					})
+				);
+			}),
+		ofEdit: (dir, id, nowOf = () => Promise.resolve(null)) =>
+			inTurn(async () => {
+				const edits = await readAll(dir);
+				const then = async (path: string, sha256: string | null | undefined): Promise<FileThen> =>
+					sha256 ? { sha256, bytes: await bytesOf(dir, path, sha256, nowOf) } : null;
+				return Promise.all(
+					(edits[indexOf(edits, id)]?.files ?? []).map(async ({ path, before, after }) => ({
+						path,
+						before: await then(path, before?.id),
+						after: await then(path, after)
+					}))
 				);
 			}),
 		async hadName(dir, name) {
@@ -191,8 +225,7 @@ export function createSkillEdits(
 		before: (dir, id) =>
 			inTurn(async () => {
 				const edits = await readAll(dir);
-				const at = edits.findIndex((each) => each.id === id);
-				if (at < 0) throw new AppError('not_found', 'This version is no longer kept.');
+				const at = indexOf(edits, id);
 				const oldest = new Map<string, Edit['files'][number]['before']>();
 				for (const { path, before } of edits.slice(at).flatMap(({ files }) => files)) {
 					if (!oldest.has(path)) oldest.set(path, before);
@@ -257,7 +290,7 @@ function firstLineOf(changes: readonly ChangeObject<string>[], wanted = /[\p{L}\
 	);
 }
 
-/** Where the files were the same already after an earlier edit, or before all: when, and whether the one between was taken back. Newest first. */
+/** The edit before which the files were the same already, and whether it's the one that was made last. Newest first. */
 function backTo(edits: readonly Edit[], index: number): Pick<SkillEdit, 'backTo' | 'isUndo'> {
 	/** Of each file that was changed since: what it says after this edit. */
 	const after = new Map<string, string | null>();
@@ -270,7 +303,7 @@ function backTo(edits: readonly Edit[], index: number): Pick<SkillEdit, 'backTo'
 		if ([...after].some(([path, id]) => before.get(path) !== id)) continue;
 		const { isReturn, isDraft } = edits[index] ?? {};
 		const isUndo = at === index + 1 && !isReturn && !isDraft;
-		return { backTo: edits[at + 1]?.editedAt ?? null, ...(isUndo && { isUndo }) };
+		return { backTo: edits[at]?.editedAt, ...(isUndo && { isUndo }) };
 	}
 	return {};
 }

@@ -165,6 +165,17 @@ describe('F1: the Skill Doctor', () => {
 	});
 });
 
+test('F1: says how many problems it fixes, and leads to the line of one to fix by hand', async () => {
+	const byHand = { ...sick.issues[0]!, message: 'is given twice', line: 4, fixId: null, diff: null };
+	const { screen } = await setup({ ...sick, issues: [...sick.issues, byHand] });
+	const count = sick.issues.length;
+	const fixable = sick.issues.filter(({ fixId }) => fixId !== null).length;
+	await expect.element(screen.getByTestId('doctor-fix-all')).toHaveTextContent(`Fix ${fixable} of ${count + 1}`);
+	await expect
+		.element(screen.getByRole('link', { name: 'Edit line 4' }))
+		.toHaveAttribute('href', expect.stringMatching(/line=4/));
+});
+
 test('F1: what worked before is offered first, with what going back takes back', async () => {
 	const apply = vi.fn(async () => undefined);
 	const changes = vi.fn(async () => [
@@ -174,7 +185,7 @@ test('F1: what worked before is offered first, with what going back takes back',
 	await userEvent.click(screen.getByTestId('restore-working'));
 	await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/description: Tides\./);
 	expect(apply).not.toHaveBeenCalled();
-	await userEvent.click(screen.getByRole('button', { name: 'Restore', exact: true }));
+	await userEvent.click(screen.getByRole('button', { name: 'Go back', exact: true }));
 	expect(apply).toHaveBeenCalledOnce();
 	expect(fixSkill).not.toHaveBeenCalled();
 });

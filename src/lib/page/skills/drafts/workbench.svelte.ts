@@ -116,7 +116,9 @@ export class Workbench {
 		this.path = path;
 	}
 
-	remove(path: string): void {
+	/** What was typed in it is sent first, so that Undo brings it back. */
+	async remove(path: string): Promise<void> {
+		if (this.pending.some((each) => each.path === path)) await this.flush();
 		this.#put(path, null);
 		if (this.path === path) this.path = 'SKILL.md';
 	}

@@ -6,7 +6,7 @@ import { sampleDetail, sampleExecution } from '../../../../../tests/support/samp
 import { ApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
 import { SkillEditor } from './skill-editor.svelte.ts';
-import type { SkillCheck, SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
+import type { SkillCheck, SkillFileRename, SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
 import SkillEditorPage from './SkillEditorPage.svelte';
 
 const RIGHT: SkillCheck = { status: 'ready', name: 'demo', description: 'x', issues: [], fixes: {}, tokens: 12 };
@@ -47,6 +47,10 @@ function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scr
 			if ((before === undefined ? null : `of ${before}`) !== digest) throw new ApiError('conflict', 'It has changed.');
 			files.set(path, text);
 			return fileOf(path);
+		}),
+		renameFile: vi.fn(async (_id: string, { path, to }: SkillFileRename) => {
+			files.set(to, files.get(path) ?? '');
+			files.delete(path);
 		}),
 		removeFile: vi.fn(async (_id: string, path: string) => void files.delete(path)),
 		checkText: vi.fn<Client['checkText']>(async () => RIGHT)
@@ -367,7 +371,7 @@ describe('F1: the editor of a skill', () => {
 		const { screen, code } = await setup(client, 'scripts/x.sh', 2, 'e1');
 		const message = () => code.element().querySelector('.cm-askedMessage')?.textContent;
 		await expect.poll(message).toBe('TypeError: x is no function');
-		await expect.element(screen.getByText('2 lines')).toBeVisible();
+		await expect.element(screen.getByText('3 lines')).toBeVisible();
 		await userEvent.keyboard('x');
 		await expect.poll(message).toBeUndefined();
 	});
@@ -461,6 +465,61 @@ describe('F1: the editor of a skill', () => {
 		client.files.set('notes.md', 'another by now');
 		await expect(undo()).rejects.toThrow('It has changed.');
 		expect(client.files.get('notes.md')).toBe('another by now');
+	});
+
+	test('a file is renamed with what was typed in it, which can be undone; names that don’t work say why', async () => {
+		const { screen, client, onundoable, code, editor } = await setup(server(), 'scripts/x.sh');
+		await code.fill('echo typed');
+		await screen.getByTestId('file-menu').click();
+		await page.getByTestId('rename-file').click();
+		const field = screen.getByLabelText('New name');
+		await expect.element(field).toHaveFocus();
+		await userEvent.keyboard('SKILL');
+		await expect.element(field).toHaveValue('scripts/SKILL.sh');
+		await field.fill('SKILL.md');
+		await expect.element(screen.getByRole('alert')).toHaveTextContent('A file with this name already exists.');
+		await field.fill('../x.sh');
+		await expect.element(screen.getByRole('alert')).toMatchTextContent(/must be inside the skill’s folder/);
+		await field.fill('scripts/loud.sh');
+		await screen.getByRole('button', { name: 'Rename' }).click();
+		await expect.poll(() => editor.path).toBe('scripts/loud.sh');
+		expect([...client.files.keys()]).toEqual(['SKILL.md', 'scripts/loud.sh']);
+		await expect.poll(() => shownIn(code)).toBe('echo typed');
+		await expect.element(screen.getByTestId('save-file')).toBeEnabled();
+		await expect.element(screen.getByTestId('rename-file-form')).not.toBeInTheDocument();
+		expect(Object.keys(localStorage)).toEqual([expect.stringMatching(/:scripts\/loud\.sh$/)]);
+		expect(onundoable.mock.lastCall?.[0]).toBe('Renamed to “scripts/loud.sh”');
+		await onundoable.mock.lastCall?.[1]();
+		await expect.poll(() => shownIn(code)).toBe('echo typed');
+		expect([...client.files.keys()]).toEqual(['SKILL.md', 'scripts/x.sh']);
+		expect(editor.path).toBe('scripts/x.sh');
+	});
+
+	test('the head speaks of what is shown, and the foot counts lines as the gutter does', async () => {
+		const { screen, code, client } = await setup(server(), 'scripts/x.sh');
+		await code.fill('echo 1');
+		await screen.getByTestId('save-file').click();
+		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved');
+		await screen.getByTestId('file-menu').click();
+		await page.getByTestId('remove-file').click();
+		await expect.poll(() => client.files.has('scripts/x.sh')).toBe(false);
+		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
+		await expect.element(screen.getByTestId('editor-status')).not.toHaveTextContent('Saved');
+		await expect.element(screen.getByText('3 lines')).toBeVisible();
+	});
+
+	test('on a phone the list closes once a file is chosen, and unsaved texts of others are named without it', async () => {
+		await page.viewport(390, 800);
+		const { screen, code, editor } = await setup();
+		await code.fill('typed');
+		const list = screen.getByText('Files: SKILL.md');
+		const details = list.element().closest('details');
+		await list.click();
+		const file = screen.getByTestId('skill-file').last().getByRole('button');
+		await file.click();
+		await expect.poll(() => editor.path).toBe('scripts/x.sh');
+		expect(details?.open).toBe(false);
+		await expect.element(screen.getByTestId('unsaved-others')).toHaveTextContent('● Also unsaved: SKILL.md');
 	});
 
 	test('F16: evals begin as an example that is there once it is saved', async () => {

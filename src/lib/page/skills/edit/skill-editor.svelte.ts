@@ -39,6 +39,8 @@ export class SkillEditor {
 	theirs = $state.raw<{ file: SkillFileText | null } | null>(null);
 	/** What the file said before it was saved last, to go back to. */
 	earlier = $state<string | null>(null);
+	/** What is shown was saved just now. */
+	isSaved = $state(false);
 	/** That save undid the one before. */
 	isUndone = $state(false);
 	isLoading = $state(false);
@@ -83,7 +85,8 @@ export class SkillEditor {
 			theirs: null,
 			isRestored: false,
 			isElsewhere: false,
-			earlier: null
+			earlier: null,
+			isSaved: false
 		});
 		this.#readOthers();
 		this.isLoading = true;
@@ -128,6 +131,7 @@ export class SkillEditor {
 
 	type(text: string): void {
 		this.text = text;
+		this.isSaved = false;
 		this.#keep();
 		this.#checkSoon(CHECK_MS);
 	}
@@ -157,6 +161,7 @@ export class SkillEditor {
 			this.file = file;
 			this.earlier = before.digest === '' ? null : asShown(before.text);
 			this.isUndone = false;
+			this.isSaved = true;
 			this.theirs = null;
 			this.isRestored = false;
 			// Text typed during the save isn't saved yet.

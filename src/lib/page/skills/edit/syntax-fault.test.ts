@@ -21,7 +21,7 @@ describe('F1: a script that can’t be read', () => {
 		['a.py', 'def f()\n    return 1\n', 1, 'This isn’t valid Python. Check here and the line above.'],
 		['a.json', '{"a": 1,}\n', 1, 'This isn’t valid JSON. Check here and the line above.']
 	])('%s %j is told with its line', (path, text, line, message) => {
-		expect(faultIn(path, text)).toEqual({ line, severity: 'warning', message });
+		expect(faultIn(path, text)).toEqual({ line, severity: 'error', message });
 	});
 
 	test.each([

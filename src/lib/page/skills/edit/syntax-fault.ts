@@ -71,5 +71,5 @@ export function syntaxFault(tree: ReturnType<typeof syntaxTree>, text: string, p
 	const message = isAtEnd
 		? 'A bracket or quote is never closed.'
 		: `This isn’t valid ${language}. Check here and the line above.`;
-	return { line, severity: 'warning', message };
+	return { line, severity: 'error', message };
 }

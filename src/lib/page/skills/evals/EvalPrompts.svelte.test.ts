@@ -55,6 +55,13 @@ async function openForm(
 	const saved = (): unknown => JSON.parse(disk.text ?? 'null');
 	return { screen, client, disk, saved, onsaved, save: screen.getByRole('button', { name: 'Save', exact: true }) };
 }
+/** Several prompts begin as closed rows. */
+async function openRows(screen: Awaited<ReturnType<typeof openForm>>['screen']) {
+	const rows = screen.getByTestId('eval-prompt');
+	await expect.element(rows.first()).toBeVisible();
+	for (const row of rows.elements()) row.querySelector('summary')?.click();
+}
+
 type Example = ReturnType<typeof sampleDetail>['example'];
 
 beforeEach(() => localStorage.clear());
@@ -213,6 +220,7 @@ describe('F16: the prompts of a skill, in a form', () => {
 			]
 		};
 		const { screen, saved, save } = await openForm(JSON.stringify(before));
+		await openRows(screen);
 		const use = screen.getByLabelText('The AI');
 		await expect.element(use.nth(0)).toHaveValue('skillLoaded');
 		await expect.element(use.nth(1)).toHaveValue('');
@@ -309,6 +317,7 @@ describe('F16: the prompts of a skill, in a form', () => {
 	test('an empty check or prompt is no change, until something is typed in it', async () => {
 		const before = [{ prompt: 'One', expectations: ['skillLoaded: demo'] }, { prompt: 'Two' }];
 		const { screen, saved, save } = await openForm(JSON.stringify({ evals: before }));
+		await openRows(screen);
 		await screen.getByRole('button', { name: 'Add check to prompt 1' }).click();
 		await screen.getByRole('button', { name: 'Add check to prompt 2' }).click();
 		await screen.getByRole('button', { name: 'Add another' }).click();
@@ -323,6 +332,26 @@ describe('F16: the prompts of a skill, in a form', () => {
 		expect(saved()).toEqual({ evals: before });
 	});
 
+	test('are a row each, opened to change; a new one is open, and so is one that can’t be saved yet', async () => {
+		const { screen, save } = await openForm('[{"prompt":"One\\nmore","expectations":["says 1"]},{"prompt":"Two"}]');
+		const rows = screen.getByTestId('eval-prompt');
+		await expect.element(rows.nth(0)).toMatchTextContent(/^\s*One\s*1 check\b/);
+		const isOpen = () => rows.elements().map((row) => row.querySelector('details')?.open);
+		expect(isOpen()).toEqual([false, false]);
+		await screen.getByRole('button', { name: 'Add another' }).click();
+		await expect.poll(isOpen).toEqual([false, false, true]);
+		const prompt = screen.getByLabelText('What someone would ask');
+		await expect.element(prompt.nth(2)).toHaveFocus();
+		await prompt.nth(2).fill('Three');
+		await screen.getByText('Two').first().click();
+		await prompt.nth(1).fill('');
+		await rows.nth(1).getByText('New prompt').click();
+		await expect.poll(isOpen).toEqual([false, false, true]);
+		await save.click();
+		await expect.poll(isOpen).toEqual([false, true, true]);
+		await expect.element(prompt.nth(1)).toHaveFocus();
+	});
+
 	test('that ask only whether the skill is loaded say so in skill-creator’s field', async () => {
 		const { screen, saved, save } = await openForm(
 			JSON.stringify([
@@ -330,6 +359,7 @@ describe('F16: the prompts of a skill, in a form', () => {
 				{ prompt: 'Two', expectations: ['skillNotLoaded: demo', 'contains: 2'] }
 			])
 		);
+		await openRows(screen);
 		const only = screen.getByLabelText('Check only whether it’s loaded');
 		await expect.element(only.nth(0)).toBeChecked();
 		await expect.element(screen.getByLabelText('The AI').nth(0)).toHaveValue('skillNotLoaded');
@@ -346,10 +376,12 @@ describe('F16: the prompts of a skill, in a form', () => {
 
 	test('that are refused stay in the form with the reason; those that another changed are not overwritten', async () => {
 		const { screen, client, disk, saved, save, onsaved } = await openForm('[{"prompt":"One"},{"prompt":"Two"}]');
+		await openRows(screen);
 		await screen.getByRole('button', { name: 'Delete prompt 1' }).click();
 		client.writeFile.mockRejectedValueOnce(new ApiError('storage_full', 'The disk is full.'));
 		await save.click();
 		await expect.element(screen.getByTestId('prompts-error')).toMatchTextContent(/The disk is full/);
+		await openRows(screen);
 		await expect.element(screen.getByLabelText('What someone would ask')).toHaveValue('Two');
 		disk.text = '[{"prompt":"Theirs"}]';
 		await save.click();

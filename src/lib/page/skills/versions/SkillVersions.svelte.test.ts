@@ -290,31 +290,32 @@ describe('F1: the edits of a skill', () => {
 		return { client, onreturned, screen: await render(SkillEdits, { client, id: 'demo@1.0.0', onreturned }) };
 	};
 
-	test('say what each changed and how, and which has a problem, before which going back is asked about', async () => {
+	test('say before which the skill was broken; going back there is asked about', async () => {
 		const { client, screen } = await rendered({ problem: 'name is missing' });
 		client.returnToEdit.mockResolvedValue({ skill: 'demo' });
 		const rows = screen.getByTestId('skill-edit');
-		await expect.element(rows.nth(0).getByTestId('edit-problem')).not.toBeInTheDocument();
-		await expect.element(rows.nth(1)).toMatchTextContent(/^\s*As it was before these edits\s*Has a problem/);
-		await screen.getByRole('button', { name: /^Restore/ }).click();
-		await expect.element(screen.getByTestId('version-warning')).toMatchTextContent(/has a problem: name is missing\./);
+		await expect.element(rows.nth(0)).toMatchTextContent(/Current\s*Broken before this edit/);
+		await screen.getByRole('button', { name: /^Go back to before/ }).click();
+		await expect
+			.element(screen.getByTestId('version-warning'))
+			.toMatchTextContent(/What was there before this edit has a problem: name is missing\./);
 		await screen.getByRole('button', { name: 'Cancel' }).click();
 		await expect.element(screen.getByTestId('version-warning')).not.toBeInTheDocument();
 		expect(client.returnToEdit).not.toHaveBeenCalled();
-		await screen.getByRole('button', { name: /^Restore/ }).click();
+		await screen.getByRole('button', { name: /^Go back to before/ }).click();
 		await screen.getByTestId('version-anyway').click();
 		await expect.poll(() => client.returnToEdit.mock.calls).toEqual([['demo@1.0.0', 'e1']]);
 	});
 
-	test('ask before a restore that renames the skill', async () => {
+	test('ask before going back renames the skill', async () => {
 		const { client, screen } = await rendered({ name: 'shout-text' });
 		client.returnToEdit.mockResolvedValue({ skill: 'shout-text' });
-		await screen.getByRole('button', { name: /^Restore/ }).click();
+		await screen.getByRole('button', { name: /^Go back to before/ }).click();
 		await expect
 			.element(screen.getByTestId('version-warning'))
-			.toMatchTextContent(/^\s*This version is called “shout-text”\. Restoring it renames the skill/);
+			.toMatchTextContent(/^\s*What was there before this edit is called “shout-text”\. Going back renames the skill/);
 		expect(client.returnToEdit).not.toHaveBeenCalled();
-		await screen.getByRole('button', { name: 'Restore and rename' }).click();
+		await screen.getByRole('button', { name: 'Go back and rename' }).click();
 		await expect.poll(() => client.returnToEdit.mock.calls).toEqual([['demo@1.0.0', 'e1']]);
 	});
 
@@ -334,14 +335,14 @@ describe('F1: the edits of a skill', () => {
 			.toMatchTextContent(/^\s*Changed SKILL\.md, added a\.md\s*\+3 −1\s*Current\s*Edited ·\s+\w/);
 		const exact = new Date(edit.editedAt).toLocaleString();
 		await expect.element(screen.getByTitle(exact)).toBeVisible();
-		await screen.getByRole('button', { name: /^Compare/ }).click();
+		await screen.getByRole('button', { name: /changes: / }).click();
 		await expect.element(screen.getByTestId('skill-change')).toMatchTextContent(/b\.md\s*new, empty\s*$/);
 		await expect.element(screen.getByRole('region', { name: /^Difference of/ })).not.toBeInTheDocument();
 	});
 
-	test('show and hide what changed since', async () => {
+	test('show and hide what each did', async () => {
 		const { client, screen } = await rendered();
-		const button = screen.getByRole('button', { name: /^Compare/ });
+		const button = screen.getByRole('button', { name: /changes: / });
 		await button.click();
 		expect(client.compareEdit).toHaveBeenCalledExactlyOnceWith('demo@1.0.0', 'e1');
 		await expect.element(screen.getByTestId('skill-change')).toMatchTextContent(/new/);
@@ -364,7 +365,7 @@ describe('F1: the edits of a skill', () => {
 		for (const row of screen.getByTestId('skill-edit').elements()) {
 			expect(row.scrollWidth).toBeLessThanOrEqual(row.clientWidth);
 		}
-		for (const button of screen.getByRole('button', { name: /^Restore/ }).elements()) {
+		for (const button of screen.getByRole('button', { name: /^Go back to before/ }).elements()) {
 			expect(button.getBoundingClientRect().right).toBeLessThan(width);
 		}
 	});
@@ -373,32 +374,32 @@ describe('F1: the edits of a skill', () => {
 		const client = createFakeRegistry();
 		client.listEdits.mockResolvedValueOnce(Array.from({ length: 12 }, (_, index) => ({ ...edit, id: `e${index}` })));
 		const screen = await render(SkillEdits, { client, id: 'demo@1.0.0', onreturned: vi.fn() });
-		await expect.element(screen.getByTestId('all-edits')).toHaveTextContent('Show all 13');
+		await expect.element(screen.getByTestId('all-edits')).toHaveTextContent('Show all 12');
 		expect(screen.getByTestId('skill-edit').elements()).toHaveLength(10);
 		await screen.getByTestId('all-edits').click();
-		await expect.poll(() => screen.getByTestId('skill-edit').elements().length).toBe(13);
+		await expect.poll(() => screen.getByTestId('skill-edit').elements().length).toBe(12);
 		await expect.element(screen.getByTestId('all-edits')).not.toBeInTheDocument();
 		client.listEdits.mockResolvedValueOnce([]);
 		const empty = await render(SkillEdits, { client, id: 'demo@2.0.0', isShownEmpty: false, onreturned: vi.fn() });
 		await expect.element(empty.getByTestId('skill-edits').last()).not.toBeVisible();
 	});
 
-	test('tell rows apart by their first line, what a restore went back to, and a save that was undone', async () => {
+	test('tell rows apart by their first line, before which edit a return went, and a save that was undone', async () => {
 		const { screen, client } = await rendered();
 		const made = (id: string, more: Partial<SkillEdit>) => ({ ...edit, id, ...more });
 		client.listEdits.mockResolvedValueOnce([
 			made('e7', { isReturn: true, backTo: '2026-03-01T10:00:00Z' }),
-			made('e6', { isReturn: true, backTo: null }),
-			made('e5', { isUndo: true, backTo: null }),
-			made('e4', { isUndo: true, backTo: null }),
-			made('e3', { isUndo: true, backTo: null }),
+			made('e6', { isReturn: true }),
+			made('e5', { isUndo: true }),
+			made('e4', { isUndo: true }),
+			made('e3', { isUndo: true }),
 			made('e2', { line: '+ echo 2' }),
 			made('e1', {})
 		]);
 		await screen.rerender({ digest: 'now' });
 		const rows = screen.getByTestId('skill-edit');
-		await expect.element(rows.nth(0)).toMatchTextContent(/Restored what was there on Mar 1\S* · /);
-		await expect.element(rows.nth(1)).toMatchTextContent(/Restored what was there before these edits ·/);
+		await expect.element(rows.nth(0)).toMatchTextContent(/Went back to before the edit of Mar 1\S* .* · /);
+		await expect.element(rows.nth(1)).toMatchTextContent(/Went back to an earlier state ·/);
 		await expect.element(rows.nth(2)).toMatchTextContent(/Undid the save ·/);
 		await expect.element(rows.nth(3)).toMatchTextContent(/Redid the save ·/);
 		await expect.element(rows.nth(4)).toMatchTextContent(/Undid the save ·/);
@@ -406,14 +407,16 @@ describe('F1: the edits of a skill', () => {
 		await expect.element(rows.nth(6).getByTestId('edit-line')).not.toBeInTheDocument();
 	});
 
-	test('are restored, and the list is read again: it has what was there before', async () => {
+	test('lead back to before them, and the list is read again: going back is an edit, too, to undo and redo', async () => {
 		const { client, onreturned, screen } = await rendered();
 		client.returnToEdit.mockResolvedValue({ skill: 'renamed' });
 		client.listEdits.mockResolvedValueOnce([{ ...edit, id: 'e2', isReturn: true }, edit]);
-		await screen.getByRole('button', { name: /^Restore/ }).click();
-		await expect.element(screen.getByTestId('edit-returned')).toBeVisible();
+		await screen.getByRole('button', { name: /^Go back to before/ }).click();
+		await expect
+			.element(screen.getByTestId('edit-returned'))
+			.toMatchTextContent(/^\s*Went back to before the edit of Jan 2.*\.\s*Undo/);
 		expect(onreturned).toHaveBeenCalledExactlyOnceWith('renamed');
-		await expect.element(screen.getByText(/Restored · /)).toBeVisible();
+		await expect.element(screen.getByText(/Went back to an earlier state · /)).toBeVisible();
 		const undone = { ...edit, id: 'e3', isReturn: true };
 		client.listEdits.mockResolvedValueOnce([undone, { ...edit, id: 'e2', isReturn: true }, edit]);
 		await screen.getByRole('button', { name: 'Undo' }).click();
@@ -422,7 +425,9 @@ describe('F1: the edits of a skill', () => {
 		client.listEdits.mockResolvedValueOnce([{ ...undone, id: 'e4' }, undone, edit]);
 		await screen.getByRole('button', { name: 'Redo' }).click();
 		expect(client.returnToEdit).toHaveBeenLastCalledWith('demo@1.0.0', 'e3');
-		await expect.element(screen.getByTestId('edit-returned')).toMatchTextContent(/Restored\.\s*Undo/);
+		await expect
+			.element(screen.getByTestId('edit-returned'))
+			.toMatchTextContent(/Went back to before the edit of .*\.\s*Undo/);
 	});
 
 	test('are those of the files that are in use: once they’re others, the list is read again', async () => {
@@ -436,10 +441,10 @@ describe('F1: the edits of a skill', () => {
 		await expect.element(screen.getByTestId('edits-elsewhere')).toMatchTextContent(/stay with it/);
 	});
 
-	test('say why one can’t be restored', async () => {
+	test('say why there is no way back', async () => {
 		const { client, onreturned, screen } = await rendered();
 		client.returnToEdit.mockRejectedValue(new ApiError('conflict', '“a.md” is a link.'));
-		await screen.getByRole('button', { name: /^Restore/ }).click();
+		await screen.getByRole('button', { name: /^Go back to before/ }).click();
 		await expect.element(screen.getByTestId('edits-error')).toMatchTextContent(/is a link/);
 		expect(onreturned).not.toHaveBeenCalled();
 	});

@@ -5,7 +5,7 @@ import { listEdits } from '$lib/server/skill-admin/skill-editor.ts';
 export const GET = endpoint({
 	id: 'listSkillEdits',
 	tag: 'Versions',
-	summary: 'List versions from before edits',
+	summary: 'List the edits of a skill',
 	description:
 		'What a file said is kept before each write and removal of it. Writes of one file within ten seconds are one edit.',
 	params: OF_SKILL,

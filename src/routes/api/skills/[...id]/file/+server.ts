@@ -1,7 +1,19 @@
-import { skillFileQuery, skillFileReading, skillFileText, skillFileWrite } from '$lib/shared/skills.ts';
+import {
+	skillFileQuery,
+	skillFileReading,
+	skillFileRename,
+	skillFileText,
+	skillFileWrite
+} from '$lib/shared/skills.ts';
 import { content, endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 import { fileResponse } from '$lib/server/conversations/file-headers.ts';
-import { openSkillFile, readSkillFile, removeSkillFile, writeSkillFile } from '$lib/server/skill-admin/skill-editor.ts';
+import {
+	openSkillFile,
+	readSkillFile,
+	removeSkillFile,
+	renameSkillFile,
+	writeSkillFile
+} from '$lib/server/skill-admin/skill-editor.ts';
 
 export const GET = endpoint({
 	id: 'readSkillFile',
@@ -32,6 +44,18 @@ export const PUT = endpoint({
 	answer: skillFileText.describe('The written file.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => writeSkillFile(app, params.id, await body())
+});
+
+export const PATCH = endpoint({
+	id: 'renameSkillFile',
+	tag: 'Skills',
+	summary: 'Rename a file of a skill',
+	description: 'Its content and permissions stay. One edit, to before which you can go back.',
+	params: OF_SKILL,
+	body: skillFileRename,
+	answer: null,
+	errors: ['conflict'],
+	handler: async ({ app, params, body }) => renameSkillFile(app, params.id, await body())
 });
 
 export const DELETE = endpoint({
