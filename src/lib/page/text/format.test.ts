@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { formatBytes, formatCost, formatDuration, formatRecent, formatTime, formatTokens } from './format.ts';
+import {
+	formatBytes,
+	formatCost,
+	formatDuration,
+	formatRecent,
+	formatTime,
+	formatTokens,
+	recentInSentence
+} from './format.ts';
 
 test.each([
 	[0, '0.00 s'],
@@ -59,4 +67,5 @@ test('a recent time has its day in a word and its clock time; an older one its d
 	expect(at('05')).toBe(formatTime(new Date('2026-03-05T09:05:00').toISOString()));
 	// Another computer's clock may be ahead.
 	expect(at('13')).toBe(formatTime(new Date('2026-03-13T09:05:00').toISOString()));
+	expect(recentInSentence(new Date().toISOString())).toMatch(/^today, /);
 });

@@ -73,6 +73,11 @@ export function formatRecent(at: string, now = new Date()): string {
 	return `${day}, ${date.toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })}`;
 }
 
+/** The same within a sentence: `today, 9:32 PM`. */
+export function recentInSentence(at: string): string {
+	return formatRecent(at).replace(/^(Today|Yesterday)/, (day) => day.toLowerCase());
+}
+
 /** For lists: the time of something of today, otherwise its day. */
 export function formatWhen(at: string): string {
 	const date = new Date(at);
