@@ -341,7 +341,8 @@ export function settle(asked: Ask, answer: Message, settled: Settled): Settled |
 	// Asked for a number, a bare one is it, however unlikely.
 	else if (!texts && slot.kind === 'number' && /^[+-]?\d+(\.\d+)?$/.test(text)) texts = [text];
 	if (!texts) return null;
-	const ignored = new Set([...settled.ignored, ...(left.length > 0 ? texts : [])]);
+	const others = asked.about === 'value' && asked.isEither ? [''] : left.length > 0 ? texts : [];
+	const ignored = new Set([...settled.ignored, ...others]);
 	return { ...next, ignored, values: new Map([...settled.values, [keyOf(action, slot), texts]]) };
 }
 

@@ -18,7 +18,8 @@ import { isFileName, isSeen, type Slot, slotWords, wantedExtensions } from './sl
 
 /** What is asked before anything runs. */
 export type Ask =
-	| { about: 'value'; action: Action; slot: Slot }
+	/** `isEither`: which of the values that were said, as it takes only one. */
+	| { about: 'value'; action: Action; slot: Slot; isEither?: boolean }
 	/** Something was said that would not be used. */
 	| { about: 'left'; action: Action; left: string[] }
 	| { about: 'action'; actions: Action[] }

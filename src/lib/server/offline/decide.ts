@@ -622,7 +622,11 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 		const plan = planActions(actions, isTried ? asText(message, actions) : message, settled);
 		if (!plan && steps.length === 0 && !skill) return { kind: 'outline', skill: name };
 		if (!plan && steps.length === 0) leading ??= skill ?? null;
-		const isAgreed = isSure || plan?.kind !== 'ask' || actions.some((each) => isJob(each, message));
+		const isAgreed =
+			isSure ||
+			plan?.kind !== 'ask' ||
+			(plan.ask.about === 'value' && plan.ask.isEither) ||
+			actions.some((each) => isJob(each, message));
 		if (plan && isAgreed) steps.push({ choice, step: { ...plan, skill: name } });
 	}
 	const [first] = steps;
@@ -867,9 +871,16 @@ function ask(candidates: readonly Candidate[]): Plan {
 	const [{ action, filled, points }] = candidates as [Candidate];
 	const actions = offered(candidates);
 	const [slot] = filled.missing;
-	const value: Ask = slot ? { about: 'value', action, slot } : { about: 'left', action, left: filled.left };
+	// It takes one: `convert 49 and 51` is two of its kind.
+	const numbers = slot?.kind === 'number' ? filled.left.filter((text) => /^[+-]?\d[\d.,]*$/.test(text)) : [];
+	const isEither = numbers.length > 1 && filled.left.length - numbers.length < 2;
+	const wanted = slot && isEither ? { ...slot, choices: numbers } : slot;
+	const value: Ask = wanted
+		? { about: 'value', action, slot: wanted, isEither }
+		: { about: 'left', action, left: filled.left };
 	const asked: Ask = choicesOf(actions).size > 1 ? { about: 'action', actions } : value;
-	return { kind: 'ask', ask: asked, points, isOdd: filled.left.length > 0 };
+	const isOdd = !isEither && filled.left.length > 0;
+	return { kind: 'ask', ask: asked, points: isEither ? 0 : points, isOdd };
 }
 
 function rate(action: Action, message: Message, settled: Settled): Candidate {

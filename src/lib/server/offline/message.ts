@@ -89,7 +89,7 @@ const FILLER = new Set(
 	(
 		'am pm whats thats im pls plz thx ppl u ur find calculate compute mark check please com came look see run do take put set turn new old current recent same ' +
 		'today now currently tonight here time good great quick quickly simple exactly total result answer going got want trying try able ' +
-		'would could since hi hey my our version whole entire full following given called named labelled labeled titled long many much often number value values ' +
+		'would could write since hi hey my our version whole entire full following given called named labelled labeled titled long many much often number value values ' +
 		'attached thanks dear help good complete correct ready way bit anyone detail details general particular advance depth fact instance example exact oh ah um hmm well so actually folks guys'
 	).split(' ')
 );

@@ -411,6 +411,21 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		]);
 	});
 
+	test('of several numbers it asks for which, where one is taken, and then runs', async () => {
+		const skills = {
+			'roman-numbers': {
+				description: 'Turns a number into a Roman numeral. Use when someone asks for Roman numerals.',
+				body: 'Run `node scripts/run.mjs NUMBER`.',
+				files: ['scripts/run.mjs']
+			}
+		};
+		const { texts, calls } = await talk({ skills }, 'convert 49 and 51 to roman numerals', '51');
+		expect(texts[0]).toMatch(/Which .*: `49` or `51`\?/);
+		expect(calls).toEqual([['scripts/run.mjs', '51']]);
+		const written = await talk({ skills }, 'write 3999 as a roman numeral please');
+		expect(written.calls).toEqual([['scripts/run.mjs', '3999']]);
+	});
+
 	test('a number is taken for a number, also where it looks like a year or like inches; an answer stands for what was said before', async () => {
 		const skills: Record<string, TestSkill> = {
 			'prime-factors': {
