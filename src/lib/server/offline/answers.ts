@@ -2,7 +2,7 @@
 import { errorLine, isTrace } from '../../shared/errors.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
 import { ASKED, NEXT, offeredIn, ONLY_SCRIPTS, UNFIT, unusableLine } from '../../shared/questions.ts';
-import { tokenize } from '../skills/find/words.ts';
+import { scriptsNamedIn, tokenize } from '../skills/find/words.ts';
 import {
 	type CatalogSkill,
 	type FinishedCall,
@@ -238,7 +238,7 @@ function listed(asks: readonly string[]): string {
 }
 
 /** A skill without anything to run: the sections that speak of what was asked, or its outline. */
-export function instructionsText({ name, body }: LoadedSkill, asked: string): string {
+export function instructionsText({ name, body, files }: LoadedSkill, asked: string): string {
 	const sections = sectionsOf(body);
 	const words = new Set(tokenize(asked));
 	const count = (text: string) => new Set(tokenize(text).filter((word) => words.has(word))).size;
@@ -246,9 +246,15 @@ export function instructionsText({ name, body }: LoadedSkill, asked: string): st
 	const best = Math.max(2, ...points);
 	const shown = sections.filter((_, index) => points[index] === best).slice(0, 2);
 	const outline = sections.slice(0, MAX_LISTED).map(({ level, title }) => `${'  '.repeat(level)}- ${title}`);
+	// Where no file was told, nothing is known to be missing.
+	const missing = files.length === 0 ? [] : [...scriptsNamedIn(body).keys()].filter((path) => !files.includes(path));
+	const lead =
+		missing.length > 0
+			? `The instructions of **${name}** name ${missing.map(inlineCode).join(', ')}, but the skill has no such file. Correct the name there, or add the file.`
+			: `The instructions of **${name}** name no command that demo mode could run. Run its scripts by hand in the **Run** tab of the skill's page.`;
 	return [
 		...shown.map(({ title, text }) => `**${title}**\n\n${text.slice(0, 2_000)}`),
-		`The instructions of **${name}** name no command that demo mode could run. Run its scripts by hand in the **Run** tab of the skill's page.`,
+		lead,
 		...(outline.length > 0 ? [`It covers:\n\n${outline.join('\n')}`] : []),
 		CONNECT
 	].join('\n\n');

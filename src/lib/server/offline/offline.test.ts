@@ -426,6 +426,19 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(written.calls).toEqual([['scripts/run.mjs', '3999']]);
 	});
 
+	test('a script that the instructions name and the skill lacks is told by its name', async () => {
+		const greeter = {
+			description: 'Greets somebody.',
+			body: 'Run `scripts/old.mjs NAME`.',
+			files: ['scripts/new.mjs']
+		};
+		const { texts, calls } = await talk({ skills: { greeter } }, 'use the greeter for Anna');
+		expect(texts[0]).toContain(
+			'The instructions of **greeter** name `scripts/old.mjs`, but the skill has no such file.'
+		);
+		expect(calls).toEqual([]);
+	});
+
 	test('a number is taken for a number, also where it looks like a year or like inches; an answer stands for what was said before', async () => {
 		const skills: Record<string, TestSkill> = {
 			'prime-factors': {

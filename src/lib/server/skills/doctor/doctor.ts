@@ -1,4 +1,5 @@
 /** The Skill Doctor: finds problems in a skill's folder, and fixes what it can (F1, A5, A6, A23). */
+import { scriptsNamedIn } from '../find/words.ts';
 import { dirname, join, resolve } from 'node:path';
 import { changed, digestOf, DoctorError, replaceFile } from './skill-file.ts';
 import { FIXES, fixIdOf, isEarlier, isGuess } from './fixes.ts';
@@ -272,10 +273,7 @@ export function problemIn(text: string, dir: string): string | undefined {
 /** Scripts that the text names and its folder doesn't have. */
 function missingScripts(text: string, folder: string): SkillIssue[] {
 	if (!existsSync(folder)) return [];
-	const named = new Map(
-		[...text.matchAll(/(?<![\w./-])scripts\/[\w./-]*\w\.\w+/g)].map(({ 0: path, index }) => [path, index])
-	);
-	return [...named].flatMap(([path, index]): SkillIssue[] => {
+	return [...scriptsNamedIn(text)].flatMap(([path, index]): SkillIssue[] => {
 		if (existsSync(join(folder, path))) return [];
 		const line = text.slice(0, index).split('\n').length;
 		return [{ field: '_', severity: 'warning', message: `names ${path}, but the skill has no such file`, line }];

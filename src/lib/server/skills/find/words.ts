@@ -124,3 +124,9 @@ function withoutLastVowel(word: string): string {
 	const short = word.length > 3 ? word.replace(/e$/, '') : word;
 	return short.length > 3 ? short.replace(/([^aeiou])[yi]$/, '$1') : short;
 }
+
+/** Scripts that a SKILL.md names, each with the place where it stands last. */
+export function scriptsNamedIn(text: string): Map<string, number> {
+	const found = text.matchAll(/(?<![\w./-])scripts\/[\w./-]*\w\.\w+/g);
+	return new Map([...found].map(({ 0: path, index }) => [path, index]));
+}
