@@ -22,7 +22,12 @@ const POINTING = [
 	[/\b(teach|teaches|taught)$/, /^(title|course|subject|class)$/i],
 	[/\b(grow|grows|grew|grown|plant|planted)$/, /^(plant|crop|variety|species)s?$/i],
 	[/\b(read|watch|watched|seen)$/, /^(title|book|film|movie|series)$/i],
-	[/\b(in|from|at)$/, PLACE]
+	[
+		new RegExp(
+			`\\b(lives?|lived|living|based|located|comes?|is|are|was|were|any\\w+|some\\w+|${[...ROW_NOUNS].join('s?|')}) (in|from|at)$`
+		),
+		PLACE
+	]
 ];
 
 /** The only column of texts that a value after these words would be in; undefined where that isn't clear. */
@@ -83,10 +88,12 @@ export function simplify(name) {
 }
 
 /** Numbers that name something, and those of which a sum says nothing. */
-const IDS =
-	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|born|birth|table|shelf|room|seat|group|team|week|page)$/;
+const IDS = /^(lat|latitude|lon|lng|longitude|year|born|birth|table|shelf|room|seat|group|team|week|page)$/;
+/** The last word of a name: `Member no`, `order_id`, `House number`. */
+const IS_ID =
+	/(^|[^\p{L}])(id|ids|no|nr|num|number|code|zip|postcode|phone|tel|telephone|mobile|isbn|sku|ref|reference|barcode)[.#]?$|^(user|order|customer|member|client|product|item|row|employee|student)id$/iu;
 const LEVELS =
-	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance|stars?)$/;
+	/^hourly|perhour$|(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance|stars?)$/;
 /** `temp_c`, `weight (kg)` */
 const A_UNIT = /[\s_([]+(eur|usd|gbp|chf|°?[cf]|celsius|fahrenheit|k?g|[cmk]?m|pct|%)[)\]]?$/i;
 const PIECES =
@@ -102,7 +109,8 @@ export const OF_COIN =
 /** `id`, `level` (an age, a price, a mark), `pieces` (a quantity) or `amount`. */
 export function sortOf(name) {
 	const plain = simplify(name.replace(A_UNIT, ''));
-	return PIECES.test(plain) ? 'pieces' : IDS.test(plain) ? 'id' : LEVELS.test(plain) ? 'level' : 'amount';
+	const isId = IDS.test(plain) || IS_ID.test(name.trim().replace(/(\p{Ll})I[dD]$/u, '$1 id'));
+	return PIECES.test(plain) ? 'pieces' : isId ? 'id' : LEVELS.test(plain) ? 'level' : 'amount';
 }
 
 /** Can it be added up? */
@@ -179,6 +187,12 @@ export function isOrder(word) {
 	return ORDER.test(word);
 }
 
+/** `job`, where the first column is `Job no` and numbers the rows. */
+export function rowNounOf([{ name, isNumber, counts, filled }]) {
+	const words = inLetters(name).split(' ');
+	return isNumber && counts.size === filled && words.length > 1 && IS_ID.test(name) ? stem(words[0]) : undefined;
+}
+
 /** Columns that are named, in the order of the sentence: by all words of the name, or nearly (`joined` by `join`, `revenue` by `revnue`). */
 export function namedColumns(said, columns) {
 	const tokens = [...said.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: text, index }) => ({ text, at: index }));
@@ -218,6 +232,8 @@ export function namedColumns(said, columns) {
 					!ORDER.test(text) &&
 					!ROW_NOUNS.has(stem(text)) &&
 					parts.some((part) => stem(part) === stem(text)) &&
+					// `jobs` are the rows, where the first column is `Job no`.
+					!(stem(text) === rowNounOf(columns) && index === 0 && !/^ ?\d/.test(said.slice(at + text.length))) &&
 					isOnly({ text }) &&
 					found.every((each) => at >= each.at + each.text.length || at + text.length <= each.at) &&
 					(columns[index].isNumber || !isCellOf(text))
