@@ -5,7 +5,7 @@ import { isWithin, phraseOf } from './conditions.mjs';
 import { quantile } from './columns.mjs';
 import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
-import { isAmount, labelOf, sortOf, WHO } from './names.mjs';
+import { isAmount, labelOf, rowNounOf, sortOf, WHO } from './names.mjs';
 import { ranked } from './sentence.mjs';
 import { monthText, parseNumber } from './values.mjs';
 import { cell, groupReport, hasBothSigns, rowReport, share, inWords } from './report.mjs';
@@ -32,7 +32,10 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 	const label = labelOf((all ?? analysis).columns);
 	const isOfWhen = wanted.isOfWhen && by.length === 0;
 	const who = columns.findIndex(({ name, type }) => type === 'text' && WHO.test(name));
-	const named = (wanted.isOfWho ? (who < 0 ? label : who) : null) ?? wanted.shown ?? (isOfWhen ? wanted.date : label);
+	const named =
+		(wanted.isOfWho ? (who < 0 ? label : who) : null) ??
+		wanted.shown ??
+		(isOfWhen ? wanted.date : (label ?? (rowNounOf(columns) ? 0 : null)));
 	// In a file of income and spending, a part that only goes out is spending, whether or not it is called so.
 	const hasNoIncome = value !== null && all && isOutgoing(columns[value]) && hasBothSigns(all.columns[value]);
 	const flow = wanted.flow ?? (hasNoIncome ? 'out' : undefined);

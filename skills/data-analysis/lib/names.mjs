@@ -183,8 +183,11 @@ export function stem(word) {
 const ORDER =
 	/^(first|last|latest|newest|earliest|oldest|youngest|most|least|high|higher|highest|low|lower|lowest|best|worst|top|next|new|old)$/;
 
+/** Names of people only where they are written so: `how long`, of nobody called Long. */
+const ALSO_NAMES = /^(prices?|long|short|young|rich|days?)$/;
+
 export function isOrder(word) {
-	return ORDER.test(word);
+	return ORDER.test(word) || ALSO_NAMES.test(word);
 }
 
 /** `job`, where the first column is `Job no` and numbers the rows. */
@@ -233,7 +236,12 @@ export function namedColumns(said, columns) {
 					!ROW_NOUNS.has(stem(text)) &&
 					parts.some((part) => stem(part) === stem(text)) &&
 					// `jobs` are the rows, where the first column is `Job no`.
-					!(stem(text) === rowNounOf(columns) && index === 0 && !/^ ?\d/.test(said.slice(at + text.length))) &&
+					!(
+						stem(text) === rowNounOf(columns) &&
+						index === 0 &&
+						!/\b(per|by|each|every) $/.test(said.slice(0, at)) &&
+						!/^ \d/.test(said.slice(at + text.length))
+					) &&
 					isOnly({ text }) &&
 					found.every((each) => at >= each.at + each.text.length || at + text.length <= each.at) &&
 					(columns[index].isNumber || !isCellOf(text))

@@ -749,6 +749,10 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 	const money = (MONEY.exec(said) ?? TAKING.exec(said)?.slice(1))?.[0];
 	const isOfFlag = conditions.some(({ index }) => columns[index].type === 'yes/no');
 	const isMoneyless = value === null && (amount !== null || levels.length > 0) && !isCoin && !isOfFlag;
+	// Of two columns of money, `pay` names none.
+	const coins = parts.numbers.filter((index) => columns[index].isOfMoney && isAmount(columns[index].name));
+	const isOfSomeCoin =
+		value === null && !figure.flow && coins.length > 1 && coins.every((index) => !OF_TAKINGS.test(columns[index].name));
 	// Somebody's age is no better than another's.
 	const rankedBy = value ?? amount;
 	const isOfNothing =
@@ -784,8 +788,8 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		// `average Member no`
 		...named.map(({ index, at, text }) => {
 			const { isOfClock, isNumber, isOfYears, name } = columns[index];
-			const isName = isOfClock || (isNumber && !isOfYears && sortOf(name) === 'id');
-			return isName && FIGURE_OF.exec(sentence.before(at)) && `${FIGURE_OF.exec(sentence.before(at))[0]} ${text}`;
+			const [figure] = FIGURE_OF.exec(sentence.before(at)) ?? [];
+			return figure && (isOfClock || (isNumber && !isOfYears && sortOf(name) === 'id')) && `${figure} ${text}`;
 		}),
 		figure.hasSigns &&
 			GOING_OUT.test(said.replace(COMING_IN, ' ')) &&
@@ -801,7 +805,7 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		isOfNothing && /\b(best|worst|(most|least)(?= $))\b/.exec(said)?.[0],
 		priced && isPriceless && (isOne ? `the price of one ${priced}` : priced),
 		divisor && `per ${divisor.text}`,
-		isMoneyless && money,
+		(isMoneyless || isOfSomeCoin) && money,
 		MOVING.exec(said)?.[0],
 		...conditions.map(({ twins }) => twins),
 		isUnmeasured && OF_NO_MEASURE.exec(said)?.[0],

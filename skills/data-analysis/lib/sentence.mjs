@@ -52,8 +52,6 @@ const DAYS = new RegExp(
 const ENDS =
 	'first|last|latest|newest|oldest|youngest|eldest|earliest|recent|biggest|largest|highest|lowest|cheapest|smallest|best|worst|most expensive';
 const MOST_CELL_WORDS = 6;
-/** Names of people only where they are written so: `how long`, of nobody called Long. */
-const ALSO_NAMES = /^(prices?|long|short|young|rich|days?)$/;
 
 /** A line in small letters, without marks: `said` as a whole, and what is `left` of it, from which the readers below take what they understand, so that it means nothing else. */
 export function sentenceOf(line, fileName, columns) {
@@ -98,10 +96,7 @@ function withNames(line, columns) {
 	const isName = (word, at) =>
 		monthNumber(word)
 			? people.has(word) && /\b(does|did|has|have|had|is)( not)? $/i.test(line.slice(0, at))
-			: SMALL.has(word.toLowerCase()) ||
-				isOrder(word.toLowerCase()) ||
-				ALSO_NAMES.test(word.toLowerCase()) ||
-				word === 'Will';
+			: SMALL.has(word.toLowerCase()) || isOrder(word.toLowerCase()) || word === 'Will';
 	return line.replace(/(?<![\p{L}\p{N}'’_-])\p{L}+/gu, (word, at) => {
 		const isOwn = at > 0 && /^\p{Lu}/u.test(word) && names.has(word) && isName(word, at);
 		return isOwn || spans.some(([from, to]) => at >= from && at < to) ? `_${word}` : word;
@@ -124,11 +119,10 @@ export function wordsOf(said, nouns, beside) {
 			return this.plain.slice(0, at).trimEnd();
 		},
 		learnNames(named) {
-			for (const { at, text } of named)
-				this.plain =
-					this.plain.slice(0, at) +
-					text.replace(/\b(no|not|never|without)\b/g, (word) => '_'.repeat(word.length)) +
-					this.plain.slice(at + text.length);
+			const isIn = (place) => named.some(({ at, text }) => place >= at && place < at + text.length);
+			this.plain = said.replace(/\b(no|not|never|without)\b/g, (word, own, at) =>
+				isIn(at) ? '_'.repeat(word.length) : word
+			);
 		},
 		/** `62 (Lars Holm)` */
 		named: (text) => (beside?.text === text ? `${text} (${beside.name})` : text),
@@ -411,6 +405,8 @@ export function readColumns(sentence, columns, named, conditions) {
 		const missing =
 			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
 			(/\b(missing|empty|blank|no|without)( (a|an|the|any))?$/.test(before) && type !== 'yes/no');
+		// Who paid 0 has not paid.
+		const zeros = isNumber ? [...counts.keys()].filter((cell) => /^\D?0([.,]0+)?\D?$/.test(cell)) : [];
 		// `Who has an email?`
 		const isHad = type === 'text' && /\b(have|has|with) (an?|any)$/.test(before);
 		// `my average grocery shop`: a row.
@@ -448,20 +444,14 @@ export function readColumns(sentence, columns, named, conditions) {
 			sentence.take(at + text.length, all.length);
 		} else if (
 			(isHad || ((type === 'date' || (isNumber && IS_DONE.test(`${before} ${text}`))) && !isBy)) &&
-			columns[index].missing > 0 &&
+			columns[index].missing + zeros.length > 0 &&
 			conditions.every((each) => each.index !== index)
 		) {
 			// `which books have I read?`: those that have the date; `who has paid?`: those that have the sum.
 			const isNone = isUn || sentence.isDenied(at, [NOT, TO_DO]) || /n't( \p{L}+){1,3}$/u.test(before);
 			if (isNone) sentence.takeAll(/\p{L}+n't\b/gu);
-			// Who paid 0 has not paid.
-			const zeros = isNumber ? [...counts.keys()].filter((cell) => /^\D?0([.,]0+)?\D?$/.test(cell)) : [];
-			flags.push({
-				index,
-				sign: isNone ? '=' : '!=',
-				cells: [...MISSING, ...zeros],
-				text: `${isNone ? 'no' : /^[aeiou]/i.test(name) ? 'an' : 'a'} ${name}`
-			});
+			const article = isNone ? 'no' : /^[aeiou]/i.test(name) ? 'an' : 'a';
+			flags.push({ index, sign: isNone ? '=' : '!=', cells: [...MISSING, ...zeros], text: `${article} ${name}` });
 		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortedBy = index;
 		else if (type === 'yes/no' && !isBy) {
 			const [answer = '', told] =
@@ -552,7 +542,7 @@ export function cellsIn(open, columns, shared = new Map()) {
 			const isVague =
 				size === 1 &&
 				((SMALL.has(text) && !isSaidOf(open, tokens[place])) ||
-					((isOrder(text) || ALSO_NAMES.test(text)) && keyOf(known?.cells[0] ?? '') !== keyOf(text)) ||
+					(isOrder(text) && keyOf(known?.cells[0] ?? '') !== keyOf(text)) ||
 					(/^(yes|no|none)$/.test(text) &&
 						!open.slice(0, tokens[place].at).trimEnd().endsWith(columns[known?.index]?.name.toLowerCase())));
 			// `the bakers` are no Paul Baker.

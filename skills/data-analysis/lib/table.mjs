@@ -107,7 +107,7 @@ function productOf(columns, rows, decimalComma) {
 	};
 }
 
-const SLASHED = /^(\d{1,2})([/-])(\d{1,2})\2(\d{4})(?=$|[ T])/;
+const SLASHED = /^(?<one>\d{1,2})([/-])(?<other>\d{1,2})\2(?<year>\d{4})(?=$|[ T])/;
 /** `3 May 1990`, `May 3rd, 1990` */
 const NAMED = [
 	/^(?<day>\d{1,2})(?:st|nd|rd|th)?[ -](?<month>\p{L}{3,9})\.?,?[ -](?<year>\d{4})$/u,
@@ -117,18 +117,19 @@ const NAMED = [
 /** Reads the cells of a column of dates, each by itself, as 2025-12-31; undefined where fewer than nine in ten of `cells` are one. */
 function dateReader(cells) {
 	const filled = cells.filter((text) => !isMissing(text));
-	// Of 31/12/2025 or 12/31/2025: which part is the day, unless none of the column tells.
-	const slashed = filled.map((text) => SLASHED.exec(text) ?? []);
-	const [isFirst, isSecond] = [1, 3].map((part) => slashed.some((found) => Number(found[part]) > 12));
+	// Of 31/12/2025 or 12/31/2025: which part is the day. 5/6/2025 is as others of the column are, where they agree.
+	const isOver = (part) => filled.some((text) => Number(SLASHED.exec(text)?.groups[part]) > 12);
+	const [isFirst, isSecond] = [isOver('one'), isOver('other')];
 	const read = (text) => {
 		if (parseDate(text)) return text;
-		const [, one, , other, ofSlashed] = SLASHED.exec(text) ?? [];
-		const named = NAMED.map((pattern) => pattern.exec(text)?.groups).find(Boolean);
-		const [month, day] = named ? [monthNumber(named.month), named.day] : isFirst ? [other, one] : [one, other];
-		const isTold = named ? month : one && (isFirst !== isSecond || one === other);
-		if (!isTold) return undefined;
+		const found = [SLASHED, ...NAMED].map((pattern) => pattern.exec(text)?.groups).find(Boolean);
+		if (!found) return undefined;
+		const { one, other, year } = found;
+		const isDayFirst = one > 12 || (!(other > 12) && isFirst);
+		if (one && isFirst === isSecond && !(one > 12 || other > 12 || one === other)) return undefined;
+		const { day, month } = one ? (isDayFirst ? { day: one, month: other } : { day: other, month: one }) : found;
 		const two = (part) => String(part).padStart(2, '0');
-		return parseDate(`${named?.year ?? ofSlashed}-${two(month)}-${two(day)}`) ?? undefined;
+		return parseDate(`${year}-${two(one ? month : monthNumber(month))}-${two(day)}`) ?? undefined;
 	};
 	const count = filled.filter(read).length;
 	return count > 0 && count * 10 >= filled.length * 9 ? read : undefined;
