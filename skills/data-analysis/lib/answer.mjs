@@ -5,7 +5,7 @@ import { isWithin, phraseOf } from './conditions.mjs';
 import { quantile } from './columns.mjs';
 import { compare, decimal, divide, subtract, ZERO } from './decimal.mjs';
 import { MISSING_KEY } from './groups.mjs';
-import { isAmount, labelOf, rowNounOf, sortOf, WHO } from './names.mjs';
+import { isAmount, labelOf, sortOf, WHO } from './names.mjs';
 import { ranked } from './sentence.mjs';
 import { monthText, parseNumber } from './values.mjs';
 import { cell, groupReport, hasBothSigns, rowReport, share, inWords } from './report.mjs';
@@ -32,10 +32,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 	const label = labelOf((all ?? analysis).columns);
 	const isOfWhen = wanted.isOfWhen && by.length === 0;
 	const who = columns.findIndex(({ name, type }) => type === 'text' && WHO.test(name));
-	const named =
-		(wanted.isOfWho ? (who < 0 ? label : who) : null) ??
-		wanted.shown ??
-		(isOfWhen ? wanted.date : (label ?? (rowNounOf(columns) ? 0 : null)));
+	const named = (wanted.isOfWho ? (who < 0 ? label : who) : null) ?? wanted.shown ?? (isOfWhen ? wanted.date : label);
 	// In a file of income and spending, a part that only goes out is spending, whether or not it is called so.
 	const hasNoIncome = value !== null && all && isOutgoing(columns[value]) && hasBothSigns(all.columns[value]);
 	const flow = wanted.flow ?? (hasNoIncome ? 'out' : undefined);
@@ -187,13 +184,10 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 		const part =
 			isPart && numbers.count > 1 ? ` That is ${share(number, whole)} of all${flow ? ` ${FLOWS[flow].all}` : ''}.` : '';
 		const named = isSame ? thingOf(value) : nameOf(measure);
-		const own = isOne && conditions.length === 1 && conditions[0].index === label && conditions[0].cells?.[0];
+		const isOwn = isOne && conditions.length === 1 && conditions[0].index === label && conditions[0].cells;
+		const whose = isOwn ? ` of ${cell(conditions[0].cells[0])}` : scope;
 		return said(
-			[
-				`${verdict} ${named}${own ? ` of ${cell(own)}` : scope} is **${mark}${shown(number)}**${of}.`,
-				partBeside(),
-				piecesBeside()
-			],
+			[`${verdict} ${named}${whose} is **${mark}${shown(number)}**${of}.`, partBeside(), piecesBeside()],
 			(more + part).trim()
 		);
 	}
@@ -330,12 +324,9 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 			);
 		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !by.includes(index) ? [index] : []));
 		const tables = isOfRows ? [] : details && wanted.value === null ? numbers : [value];
-		const lacking = groups
-			.ordered(null)
-			.find(({ keys }) => by.length === 1 && !period && keys[0] === MISSING_KEY)?.rows;
+		const none = period ? undefined : groups.ordered(null).find(({ label: key }) => key === MISSING_KEY)?.rows;
 		const missing =
-			lacking &&
-			`${lacking.toLocaleString('en-US')} of ${rows.toLocaleString('en-US')} ${noun} ${lacking === 1 ? 'has' : 'have'} no ${cell(columns[by[0]].name)}.`;
+			none && `${none} of ${rows} ${noun} ${none === 1 ? 'has' : 'have'} no ${cell(columns[by[0]].name)}.`;
 		return said([...headlines(), missing], groupReport(analysis, tables, shownValue, measure));
 	}
 

@@ -122,11 +122,8 @@ export class Column {
 	/** How often each value is there, in the spelling that most of its cells have. */
 	get counts() {
 		if (this.#merged) return this.#merged;
-		const spellings = new Map();
-		for (const [text, times] of this.#counts) {
-			const key = text.toLowerCase();
-			if (!(this.#counts.get(spellings.get(key)) >= times)) spellings.set(key, text);
-		}
+		const rarestFirst = [...this.#counts].toReversed().sort(([, one], [, other]) => one - other);
+		const spellings = new Map(rarestFirst.map(([text]) => [text.toLowerCase(), text]));
 		this.#merged = new Map();
 		for (const [text, times] of this.#counts) {
 			const spelling = spellings.get(text.toLowerCase());

@@ -12,7 +12,7 @@ export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday',
 
 export class Groups {
 	#by;
-	#isOfDates;
+	#dates;
 	#period;
 	#columns;
 	#all = new Map();
@@ -22,14 +22,14 @@ export class Groups {
 	/** `by` are column indexes; `period` makes days into weekdays, months, quarters or years. */
 	constructor(by, columns, period, dates) {
 		this.#by = by;
-		this.#isOfDates = by.map((index) => dates.includes(columns[index].name));
+		this.#dates = dates;
 		this.#columns = columns;
 		this.#period = period;
 	}
 
 	/** Takes a row: for each column its trimmed cell, and its number or null. */
 	add(cells, numbers) {
-		const keys = this.#by.map((index, place) => this.#keyOf(cells[index], index, place));
+		const keys = this.#by.map((index) => this.#keyOf(cells[index], index));
 		const id = keys.join('\0').toLowerCase();
 		let group = this.#all.get(id);
 		if (!group) {
@@ -49,12 +49,12 @@ export class Groups {
 		for (const [index, number] of numbers.entries()) if (number) group.sums[index].add(number);
 	}
 
-	#keyOf(text, index, place) {
+	#keyOf(text, index) {
 		if (isMissing(text)) return MISSING_KEY;
 		if (!this.#period) return text;
 		const day = parseDate(text);
 		if (!day && ((this.#period === 'month' && monthNumber(text)) || this.#by.length > 1)) return text;
-		if (!day && this.#isOfDates[place]) return MISSING_KEY;
+		if (!day && this.#dates.includes(this.#columns[index].name)) return MISSING_KEY;
 		if (!day)
 			throw new UsageError(
 				`--period needs dates such as 2025-01-31, but the column "${this.#columns[index].name}" holds "${text}".`

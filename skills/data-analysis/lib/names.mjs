@@ -14,6 +14,7 @@ export const ROW_NOUNS = new Set(
 export const PEOPLE = /^(member|customer|guest|client|student|employee|pupil|user|person|people)s?$/;
 /** A column of places. */
 export const PLACE = /^(home ?)?(town|city|village|place|country|county|region|state|location|venue|address)$/i;
+const LIVING = 'lives?|lived|living|based|located|comes?|is|are|was|were|any\\w+|some\\w+';
 /** What stands before a value, of which column it is: `lives in Paris`, `plays the harp`. */
 const POINTING = [
 	[/\b(play|plays|played|playing)$/, /^(instrument|sport|position|game)s?$/i],
@@ -22,12 +23,7 @@ const POINTING = [
 	[/\b(teach|teaches|taught)$/, /^(title|course|subject|class)$/i],
 	[/\b(grow|grows|grew|grown|plant|planted)$/, /^(plant|crop|variety|species)s?$/i],
 	[/\b(read|watch|watched|seen)$/, /^(title|book|film|movie|series)$/i],
-	[
-		new RegExp(
-			`\\b(lives?|lived|living|based|located|comes?|is|are|was|were|any\\w+|some\\w+|${[...ROW_NOUNS].join('s?|')}) (in|from|at)$`
-		),
-		PLACE
-	]
+	[new RegExp(`\\b(${LIVING}|${[...ROW_NOUNS].join('s?|')}) (in|from|at)$`), PLACE]
 ];
 
 /** The only column of texts that a value after these words would be in; undefined where that isn't clear. */
@@ -236,12 +232,7 @@ export function namedColumns(said, columns) {
 					!ROW_NOUNS.has(stem(text)) &&
 					parts.some((part) => stem(part) === stem(text)) &&
 					// `jobs` are the rows, where the first column is `Job no`.
-					!(
-						stem(text) === rowNounOf(columns) &&
-						index === 0 &&
-						!/\b(per|by|each|every) $/.test(said.slice(0, at)) &&
-						!/^ \d/.test(said.slice(at + text.length))
-					) &&
+					!(index === 0 && stem(text) === rowNounOf(columns) && !/^ \d/.test(said.slice(at + text.length))) &&
 					isOnly({ text }) &&
 					found.every((each) => at >= each.at + each.text.length || at + text.length <= each.at) &&
 					(columns[index].isNumber || !isCellOf(text))

@@ -750,9 +750,9 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 	const isOfFlag = conditions.some(({ index }) => columns[index].type === 'yes/no');
 	const isMoneyless = value === null && (amount !== null || levels.length > 0) && !isCoin && !isOfFlag;
 	// Of two columns of money, `pay` names none.
-	const coins = parts.numbers.filter((index) => columns[index].isOfMoney && isAmount(columns[index].name));
-	const isOfSomeCoin =
-		value === null && !figure.flow && coins.length > 1 && coins.every((index) => !OF_TAKINGS.test(columns[index].name));
+	const coins = parts.numbers.map((index) => columns[index]).filter((each) => each.isOfMoney && isAmount(each.name));
+	const isOfOneCoin =
+		value !== null || figure.flow || coins.length < 2 || coins.some(({ name }) => OF_TAKINGS.test(name));
 	// Somebody's age is no better than another's.
 	const rankedBy = value ?? amount;
 	const isOfNothing =
@@ -805,7 +805,7 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		isOfNothing && /\b(best|worst|(most|least)(?= $))\b/.exec(said)?.[0],
 		priced && isPriceless && (isOne ? `the price of one ${priced}` : priced),
 		divisor && `per ${divisor.text}`,
-		(isMoneyless || isOfSomeCoin) && money,
+		(isMoneyless || (!isOfOneCoin && /\p{L}/u.test(money))) && money,
 		MOVING.exec(said)?.[0],
 		...conditions.map(({ twins }) => twins),
 		isUnmeasured && OF_NO_MEASURE.exec(said)?.[0],

@@ -70,12 +70,11 @@ export function sentenceOf(line, fileName, columns) {
 
 /** Of a name that is said with what it has in brackets, `Fee paid (£)`, what stands before them, unless other columns are called so, too. */
 function withoutUnits(line, columns) {
-	const bare = (name) => name.replace(/\s*\([^()]*\)$/, '').toLowerCase();
-	const own = columns.filter(({ name }) => columns.filter((each) => bare(each.name) === bare(name)).length === 1);
-	return own.reduce((text, { name }) => {
-		const at = text.toLowerCase().indexOf(name.toLowerCase());
-		const [from, to] = [at + bare(name).length, at + name.length];
-		return at < 0 || !bare(name) ? text : text.slice(0, from) + text.slice(to);
+	const bare = (name) => name.replace(/\s*\([^()]*\)$/, '');
+	const isOwn = (one) => columns.every(({ name }) => name === one || bare(name) !== bare(one));
+	return columns.reduce((text, { name }) => {
+		const at = isOwn(name) ? text.toLowerCase().indexOf(name.toLowerCase()) : -1;
+		return at < 0 ? text : text.slice(0, at + bare(name).length) + text.slice(at + name.length);
 	}, line);
 }
 

@@ -112,10 +112,7 @@ export function inOwnWords(line, columns) {
 		[/\b(?:still )?(?:to do|outstanding|pending)\b/g, done ? `not ${done}` : 'todo'],
 		[/\b(?:still )?(?:owes?|owed)\b/g, paid && `un${paid}`],
 		// `email address` of a column Email
-		[
-			/(?<=\be-?mail) address(?:es)?\b|(?<=\b(?:phone|mobile)) numbers?\b/g,
-			columns.some(({ name }) => /^(e-?mail|phone|mobile)s?$/i.test(name)) && ' '
-		],
+		[/(?<=\be-?mail) address(?:es)?\b|(?<=\b(?:phone|mobile)) numbers?\b/g, ' '],
 		[/\bout of stock\b/g, pieces ? `no ${pieces}` : 'outofstock'],
 		[/\bprices?\b/g, coin],
 		[/\b(?:doesn't|don't|does not|do not) (?:wear|have|own)\b/g, 'has no'],
@@ -123,7 +120,7 @@ export function inOwnWords(line, columns) {
 		[/\b(?:took|takes?|lasted|lasts) (?:the )?shortest\b/g, lasting && `has the lowest ${lasting}`],
 		[/\bhow long\b/g, lasting ? `how much ${lasting}` : clock && `list their ${clock}`],
 		[/\b(?:money )?(?:(?:came|comes?|coming|paid) in|income|earn(?:ed)?|receive[sd]?)\b/g, outward && inward],
-		[/\b(?:money )?(?:(?:went|goes?|going|paid) out|spen[dt]|spending|expenses?)\b/g, inward && outward],
+		[/\b(?:money )?(?:(?:went|goes?|going|paid) out|spen[dt]|spending|expenses?|pay)\b/g, inward && outward],
 		[new RegExp(`\\b(\\d+)[ -](?:stars?|${rating})\\b`, 'g'), rating && `${rating} $1`],
 		// `Who is 45?`
 		[/\b(is|are|was|turns?|aged) (\d{1,3})(?: years)?(?: old)?(?= $)/g, age && `$1 ${age} $2`],
