@@ -25,6 +25,10 @@ const FILES = {
 		'name,start_date,hourly_pay,shop,target\nAmy,2021-05-10,13.20,High St,400\nDan,2023-01-09,12.10,Station,250\nJoy,2022-08-22,12.60,High St,300\n',
 	repairs:
 		'Job no.,Customer,Bike type,Date in,Date out,Parts cost,Hours,Status\n1001,Mrs Shah,Road,12/01/2025,14/01/2025,24.50,1.5,done\n1002,Joe Long,Hybrid,15/01/2025,03/02/2025,12.00,3,Done\n1003,Mrs Shah,Kids,20/01/2025,,18.00,1,waiting\n1004,Ruth Best,Road,02/02/2025,05/02/2025,65.20,2,done\n',
+	books:
+		'Nr,Title,Author,Pages,Borrowed by,Price\n1,The Old Sea,J. Day,320,Mia,"12,90"\n2,Long Nights,R. Young,210,,"9,90"\n3,Birds,P. Hill,480,,"31,50"\n4,Novel Ideas,R. Young,190,Mia,\n',
+	party:
+		'Guest,Party of,Table no,Coming?,Diet,Gift\nThe Smiths,4,1,yes,,Toaster\nAnn & Joe,2,1,Yes,vegan,\nUncle Max,1,2,no,,Vase\nMay Long,2,2,yes,Vegan,\nGrace Best,3,3,maybe,nuts,\nBill Price,1,3,,none,Cheque\n',
 	football:
 		'Date,Home,Away,Spectators\n2025-08-02,Rovers,United,340\n2025-08-03,Town,Rovers,210\n2025-08-09,United,Town,410\n'
 };
@@ -177,6 +181,18 @@ const CLAIMS: Record<string, Case[]> = {
 		['orchestra', "What is Zoe's email?", 'The Email of Zoe Clarke is **z@example.com**.'],
 		['orchestra', 'What instrument does Zoe play?', 'The Instrument of Zoe Clarke is **Clarinet**.'],
 		['orchestra', 'Is Tom a member?', 'have Name “Tom Whitfield” or “Tom Barker”']
+	],
+	'cells of digits that are no numbers are not added up, and what is done to some rows is read as such': [
+		['books', 'Total price', "“Total price” can't be worked out"],
+		['books', 'Cheapest book', '!Cheapest'],
+		['books', 'Which books are not borrowed?', 'have no Borrowed by: Long Nights and Birds.'],
+		['books', 'How many books are borrowed?', '**2** of 4 books have a Borrowed by'],
+		['party', 'Who is coming?', 'have Coming? “yes”: The Smiths, Ann & Joe and May Long.'],
+		['party', 'Is Bill coming?', 'Coming? is missing for **Bill Price**.'],
+		['party', 'Who gave a gift?', 'have a Gift: The Smiths, Uncle Max and Bill Price.'],
+		['party', 'How many guests per table?', '!per table'],
+		['party', 'chart guests by diet', '**vegan** has the highest number of guests (2)'],
+		['repairs', 'What did job 1002 cost?', '**12.00**']
 	],
 	'a refusal names what the last question has': [
 		['staff', 'unicorns\nWho reached their target?', '!reached” in'],

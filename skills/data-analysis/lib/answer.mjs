@@ -107,7 +107,8 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 	/** No row meets it: of someone who is named it's told what they have instead. */
 	function nothing() {
 		const own = whole && isYesNo ? ofOne(whole) : '';
-		if (own) return `No: ${own}`;
+		// Whether it is so isn't known.
+		if (own) return own.includes(' is missing') ? own : `No: ${own}`;
 		const none = `no row ${having(1)}.`;
 		return isYesNo ? `No: ${none}` : `N${none.slice(1)}`;
 	}
@@ -122,7 +123,10 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 		const found = [...read()].filter(({ cells }) => cells[label]?.trim() === one.cells[0]);
 		if (found.length !== 1) return '';
 		if (asked.length === 0) return `**${cell(one.cells[0])}** is one of the ${total.toLocaleString('en-US')} ${noun}.`;
-		const has = asked.map(({ index }) => `${columns[index].name} is “${cell(found[0].cells[index] ?? '')}”`);
+		const cellOf = (index) => cell(found[0].cells[index] ?? '');
+		const has = asked.map(
+			({ index }) => `${columns[index].name} is ${cellOf(index) ? `“${cellOf(index)}”` : 'missing'}`
+		);
 		return `${[...new Set(has)].join(' and ')} for **${cell(one.cells[0])}**.`;
 	}
 

@@ -111,7 +111,8 @@ export class Column {
 		if (this.filled === 0) return 'empty';
 		if (this.isNumber) return this.hasDecimals ? 'number' : 'integer';
 		if (this.#dates > 0 && this.#dates * 10 >= this.filled * 9) return 'date';
-		return this.#booleans === this.filled ? 'yes/no' : 'text';
+		// There may be some who say maybe.
+		return this.#booleans * 2 > this.filled ? 'yes/no' : 'text';
 	}
 
 	/** Of a column of dates, how many cells are none. */
@@ -137,9 +138,9 @@ export class Column {
 		return this.numbers.count > 0 && this.numbers.count * 10 >= this.filled * 9;
 	}
 
-	/** Of times such as 31:10, which aren't added up. */
-	get isOfClock() {
-		return this.type === 'text' && /^\d+(:\d\d)+$/.test([...this.counts.keys()][0]);
+	/** Of what can't be added up though it has digits: 31:10, 60 kg. */
+	get isOfDigits() {
+		return this.type === 'text' && /^[$€£¥]? ?\d[\d.,:]*\D{0,3}$/.test([...this.counts.keys()][0]);
 	}
 
 	/** By its name or the sign of its cells. */

@@ -227,7 +227,7 @@ export function namedColumns(said, columns) {
 			const token = tokens.find(
 				({ text, at }) =>
 					text.length > 2 &&
-					!SMALL.has(text) &&
+					(!SMALL.has(text) || /\b(per|by|each|every) $/.test(said.slice(0, at))) &&
 					!ORDER.test(text) &&
 					!ROW_NOUNS.has(stem(text)) &&
 					parts.some((part) => stem(part) === stem(text)) &&

@@ -436,8 +436,8 @@ function learnWords({ said, nouns, known }, columns, { named, date, dates, label
 		for (const verb of ['join', 'start', 'register', 'arrive']) known.add(verb);
 	// `the supplier with most products`, where each row is a product
 	const own = named.find(({ index }) => index === label && columns[index].counts.size === columns[index].filled);
-	if (own && named.some(({ index }) => index !== own.index && columns[index].type === 'text'))
-		nouns.add(stem(own.text));
+	const isKind = ({ type, name }) => type === 'text' || sortOf(name) === 'id';
+	if (own && named.some(({ index }) => index !== own.index && isKind(columns[index]))) nouns.add(stem(own.text));
 	for (const { index } of named)
 		for (const part of columns[index].name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) known.add(stem(part));
 }
@@ -787,9 +787,9 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		figure.isOfBothEnds && 'both ends at once',
 		// `average Member no`
 		...named.map(({ index, at, text }) => {
-			const { isOfClock, isNumber, isOfYears, name } = columns[index];
+			const { isOfDigits, isNumber, isOfYears, name } = columns[index];
 			const [figure] = FIGURE_OF.exec(sentence.before(at)) ?? [];
-			return figure && (isOfClock || (isNumber && !isOfYears && sortOf(name) === 'id')) && `${figure} ${text}`;
+			return figure && (isOfDigits || (isNumber && !isOfYears && sortOf(name) === 'id')) && `${figure} ${text}`;
 		}),
 		figure.hasSigns &&
 			GOING_OUT.test(said.replace(COMING_IN, ' ')) &&
@@ -802,6 +802,7 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		rated === undefined && /\bfavou?rite\b/.test(said) && 'favourite',
 		// What one costs isn't added up.
 		pieces !== undefined && figure.value === price && price !== undefined && meant === 'sum' && SUM_OF_PRICES,
+		end && value === null && !isCoin && !figure.flow && PRICES.exec(said)?.[0],
 		isOfNothing && /\b(best|worst|(most|least)(?= $))\b/.exec(said)?.[0],
 		priced && isPriceless && (isOne ? `the price of one ${priced}` : priced),
 		divisor && `per ${divisor.text}`,
@@ -878,9 +879,9 @@ function nounOf({ said, nouns }, named, label) {
 }
 
 /** `the most orders`, `more members`: of rows there are many, of a number there is much. */
-function isOfCount({ left, nouns }) {
+function isOfCount({ said, left, nouns }) {
 	const [, ...next] = /\b(?:most|fewest|more|fewer) +(\p{L}+)(?: +(\p{L}+))?/u.exec(left) ?? [];
-	const [, counted] = /(\p{L}+) +(?:per|by|each|every|in each)\b/u.exec(left) ?? [];
+	const [, counted] = /(\p{L}+) +(?:per|by|each|every|in each)\b/u.exec(said) ?? [];
 	const isEach = counted && !LOW.test(left) && !HIGH.test(left) && !OF_MONEY.test(counted);
 	if (isEach && isNounOf(nouns, counted)) return true;
 	return next.some((word) => word && isNounOf(nouns, word));

@@ -18,7 +18,7 @@ const COINS = /^ ?(pounds|euros?|dollars|bucks|quid|kroner|francs)$/;
 const MISSING = ['', 'na', 'n/a', 'nan', 'null', '-', '--'];
 /** `has not paid` */
 const IS_DONE =
-	/\b(who|which|what|how many)\b.* (has|have|had|hasn't|haven't)( not| already| yet| never)* (paid|\p{L}+ed)$/u;
+	/\b(who|which|what|how many)\b.* (has|have|had|is|are|was|were|hasn't|haven't|isn't|aren't)( been| not| already| yet| never)* (paid|\p{L}+ed)$/u;
 const IS_MISSING = /\b(missing|empty|blank)\b/;
 /** Right before what isn't meant, small words aside. */
 const NOT = denial("\\b(not|never|no|without|except|excluding|neither|other than|not counting)|n't");
@@ -407,7 +407,7 @@ export function readColumns(sentence, columns, named, conditions) {
 		// Who paid 0 has not paid.
 		const zeros = isNumber ? [...counts.keys()].filter((cell) => /^\D?0([.,]0+)?\D?$/.test(cell)) : [];
 		// `Who has an email?`
-		const isHad = type === 'text' && /\b(have|has|with) (an?|any)$/.test(before);
+		const isHad = type === 'text' && /\b(have|has|had|with|gave|got|sent|brought) (an?|any)$/.test(before);
 		// `my average grocery shop`: a row.
 		const isOfCell = conditions.some(
 			({ ends, index: own }) => own !== index && own !== label && ends?.includes(at - 1)
@@ -425,7 +425,7 @@ export function readColumns(sentence, columns, named, conditions) {
 			const isOther = isPart && /^ (number|no|id|code)\b/.test(sentence.said.slice(at + text.length));
 			// Of several, all is told.
 			if (!isOther) shown = shown === undefined || shown === index ? index : label;
-		} else if (columns[index].isOfClock && !isBy) {
+		} else if (columns[index].isOfDigits && !isBy) {
 			shown ??= index;
 		} else if (isOfCell && !isBy && type === 'text' && !/s$/.test(text)) {
 			// Taken below.
@@ -442,7 +442,7 @@ export function readColumns(sentence, columns, named, conditions) {
 			flags.push({ index, sign: '=', number: parseNumber(digits), text: conditionText(name, '=', digits) });
 			sentence.take(at + text.length, all.length);
 		} else if (
-			(isHad || ((type === 'date' || (isNumber && IS_DONE.test(`${before} ${text}`))) && !isBy)) &&
+			(isHad || ((type === 'date' || ((isNumber || type === 'text') && IS_DONE.test(`${before} ${text}`))) && !isBy)) &&
 			columns[index].missing + zeros.length > 0 &&
 			conditions.every((each) => each.index !== index)
 		) {

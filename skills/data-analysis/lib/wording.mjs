@@ -67,7 +67,7 @@ export function inOwnWords(line, columns) {
 	const isOfBalance = /\bbalance\b|\bleft\b/.test(line);
 	const balance = isOfBalance ? only(({ name }) => OF_BALANCE.test(name)) : undefined;
 	const lasting = only(({ name }) => LASTING.test(name));
-	const clock = columns.find(({ isOfClock, name }) => isOfClock && LASTING.test(name))?.name.toLowerCase();
+	const clock = columns.find(({ isOfDigits, name }) => isOfDigits && LASTING.test(name))?.name.toLowerCase();
 	// Two columns, for what comes in and what goes out
 	const inward = only(({ name }) => /(?<!\p{L})(in|credits?|deposits?|received|income)$/iu.test(name));
 	const outward = only(({ name }) => /(?<!\p{L})(out|debits?|withdrawals?|spent|spending|expenses?)$/iu.test(name));
