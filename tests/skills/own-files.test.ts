@@ -177,6 +177,7 @@ const CLAIMS: Record<string, Case[]> = {
 	'of one row what it has is told, without a total, a share or a chart': [
 		['staff', "What is Joy's target?", 'The target of Joy is **300** (1 of 3 rows).'],
 		['staff', "What is Amy's hourly pay?", 'The hourly_pay for name “Amy” is **13.20**'],
+		['staff', 'Who earns the most?', '!earns'],
 		['staff', 'Which staff work at High St?', 'Their total target is **700**.'],
 		['orchestra', "What is Zoe's email?", 'The Email of Zoe Clarke is **z@example.com**.'],
 		['orchestra', 'What instrument does Zoe play?', 'The Instrument of Zoe Clarke is **Clarinet**.'],

@@ -64,7 +64,7 @@ const COMPARING =
 const EACH = /\b(each|per|every)\b/;
 /** What is added up though it can be counted. */
 const OF_MONEY = /^(sale|expense|payment|bill|invoice|spend|spending|cost)s?$/;
-const MONEY = /\b(revenue|turnover|value|worth|money|income|spen[dt]|pay|earn(?:ed)?|cost|costs)\b|[$€£¥]/;
+const MONEY = /\b(revenue|turnover|value|worth|money|income|spen[dt]|pay|earn(?:s|ed)?|cost|costs)\b|[$€£¥]/;
 /** Asks for money, without a word for it. */
 const TAKING =
 	/\b(?:how much|what) (?:(?:money|cash) )?(?:(?:did|do|does|have|has|had) (?:\p{L}+ ){1,3})?(take|took|taken|make|made|earn\w*|bring in|brought in)\b(?! (?:a|the|to)\b)/u;
