@@ -597,7 +597,7 @@ describe('data-analysis: rows and questions', () => {
 		[stock, 'cheapest product', '**Mug** has the lowest Unit Price (8).'],
 		[stock, 'orders with more than 5 items', '**1** of 3 orders has Quantity over 5: Acme.'],
 		[stock, 'who is our best customer', '**Acme** has the highest Total (96), **Lena** the lowest (9).'],
-		[stock, 'how much is a mug?', 'The average Unit Price for Product “Mug” is **8.5** (2 of 3 rows).'],
+		[stock, 'how much is a mug?', 'The average Unit Price for Product “Mug” is **8.5** (2 of 3 orders).'],
 		[bank, 'How much did I spend in March?', 'The total spending in March is **900** (2 of 4 rows).'],
 		[bank, 'How much did I earn?', 'The total income is **2,000** (1 of 4 rows).'],
 		[bank, 'What was my biggest expense?', 'The highest payment is **870** (Shop Rent).'],
@@ -672,7 +672,7 @@ describe('data-analysis: rows and questions', () => {
 		[
 			'id,customer,total\n1,T. Novak,$5.00\n2,K. Li,$2.50\n',
 			'revenue from T. Novak',
-			'The total for customer “T. Novak” is **$5.00**'
+			'The total of T. Novak is **$5.00**'
 		],
 		[books, 'how many books are at shelf 2?', '**2** of 3 books have Shelf 2 (66.7 %).']
 	])('answers a question in plain words: %#', async (text, question, expected) => {
@@ -687,7 +687,7 @@ describe('data-analysis: rows and questions', () => {
 		[shop, 'What did I spend last month?', '“last”, “month”'],
 		[shop, 'food or shoes in March', '“shoes”'],
 		[shop, 'what did I spend compared to last year', '“last”, “year”'],
-		[shop, 'how much was not yet refunded', '“not”'],
+		[shop, 'how much was not yet refunded', '“refunded”'],
 		[shop, 'food yesterday', '“yesterday”'],
 		[guests, 'when is the annual show?', '“annual”'],
 		[guests, 'how many women are there', '“women”'],

@@ -12,7 +12,7 @@ const LONG_CELL_LINES = 50;
 /** `columns`, `groups` (or null), `rows` and `notes` of a table that was read to its end. */
 export function analyze(table, by, period) {
 	const columns = table.columns.map((name) => new Column(name, table.decimalComma));
-	const groups = by.length > 0 ? new Groups(by, columns, period) : null;
+	const groups = by.length > 0 ? new Groups(by, columns, period, table.dates) : null;
 	const odd = { short: [], long: [], tall: [], isOpen: false };
 	let rows = 0;
 	let lastLine = null;

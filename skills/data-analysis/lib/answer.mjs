@@ -46,7 +46,8 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 		value === null &&
 		(wanted.value ?? null) !== null &&
 		by.length === 0 &&
-		!wanted.isList
+		!wanted.isList &&
+		conditions.every(({ index }) => index !== wanted.value)
 	)
 		return { text: `There is no ${cell(columns[wanted.value].name)}${scopeOf(conditions)} in ${table.name}.` };
 	const isOfRows = isOfKinds || value === null || Boolean(isQuestion && measure === 'count');
@@ -58,11 +59,14 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 		isOfRows,
 		isDrawn: Boolean(wanted.isChart)
 	});
-	if (groups) return { ...ofGroups(), isDrawn: isQuestion || wanted.measure === undefined, isWhole: details };
+	// One bar compares nothing.
+	const isBars = wanted.isChart || !isQuestion || groups?.ordered(null).length > 1;
+	if (groups)
+		return { ...ofGroups(), isDrawn: isBars && (isQuestion || wanted.measure === undefined), isWhole: details };
 	const end = askedEnd ?? { min: 'low', max: 'high' }[measure];
 	if (/late|early/.test(end) && wanted.sortBy === undefined) {
 		const index = wanted.date ?? columns.findIndex(({ type }) => type === 'date');
-		return ofEnd(index, end === 'late', end === 'late' ? 'latest' : 'earliest');
+		return { ...ofEnd(index, end === 'late', end === 'late' ? 'latest' : 'earliest'), isOfRows: !wanted.isOfBalance };
 	}
 	if (end && value !== null && wanted.sortBy === undefined)
 		return ofEnd(value, end === 'high', (end === 'high') !== isOut ? 'highest' : 'lowest');
@@ -103,7 +107,8 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 	/** No row meets it: of someone who is named it's told what they have instead. */
 	function nothing() {
 		const own = whole && isYesNo ? ofOne(whole) : '';
-		if (own) return `No: ${own}`;
+		// Whether it is so isn't known.
+		if (own) return own.includes(' is missing') ? own : `No: ${own}`;
 		const none = `no row ${having(1)}.`;
 		return isYesNo ? `No: ${none}` : `N${none.slice(1)}`;
 	}
@@ -118,7 +123,10 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 		const found = [...read()].filter(({ cells }) => cells[label]?.trim() === one.cells[0]);
 		if (found.length !== 1) return '';
 		if (asked.length === 0) return `**${cell(one.cells[0])}** is one of the ${total.toLocaleString('en-US')} ${noun}.`;
-		const has = asked.map(({ index }) => `${columns[index].name} is “${cell(found[0].cells[index] ?? '')}”`);
+		const cellOf = (index) => cell(found[0].cells[index] ?? '');
+		const has = asked.map(
+			({ index }) => `${columns[index].name} is ${cellOf(index) ? `“${cellOf(index)}”` : 'missing'}`
+		);
 		return `${[...new Set(has)].join(' and ')} for **${cell(one.cells[0])}**.`;
 	}
 
@@ -172,14 +180,18 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 			]);
 		const { limit } = wanted;
 		const verdict = limit ? (isWithin(compare(number, limit.number), limit.sign) ? 'Yes: the' : 'No: the') : 'The';
-		// Where all are the same, it's no average.
-		const isSame = measure !== 'sum' && compare(numbers.min, numbers.max) === 0;
+		// Where all are the same, it's no average, and what one row has is no total.
+		const isOne = isQuestion && wanted.measure === undefined && rows === 1 && !flow;
+		const isSame = isOne || (measure !== 'sum' && compare(numbers.min, numbers.max) === 0);
 		const more =
 			numbers.count > 1 && !isSame ? `${numbers.count.toLocaleString('en-US')} values: ${others.join(', ')}.` : '';
-		const part = isPart ? ` That is ${share(number, whole)} of all${flow ? ` ${FLOWS[flow].all}` : ''}.` : '';
+		const part =
+			isPart && numbers.count > 1 ? ` That is ${share(number, whole)} of all${flow ? ` ${FLOWS[flow].all}` : ''}.` : '';
 		const named = isSame ? thingOf(value) : nameOf(measure);
+		const isOwn = isOne && conditions.length === 1 && conditions[0].index === label && conditions[0].cells;
+		const whose = isOwn ? ` of ${cell(conditions[0].cells[0])}` : scope;
 		return said(
-			[`${verdict} ${named}${scope} is **${mark}${shown(number)}**${of}.`, partBeside(), piecesBeside()],
+			[`${verdict} ${named}${whose} is **${mark}${shown(number)}**${of}.`, partBeside(), piecesBeside()],
 			(more + part).trim()
 		);
 	}
@@ -316,7 +328,10 @@ export function answer(wanted, { details, all, whole, table, analysis, value, be
 			);
 		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !by.includes(index) ? [index] : []));
 		const tables = isOfRows ? [] : details && wanted.value === null ? numbers : [value];
-		return said(headlines(), groupReport(analysis, tables, shownValue, measure));
+		const none = period ? undefined : groups.ordered(null).find(({ label: key }) => key === MISSING_KEY)?.rows;
+		const missing =
+			none && `${none} of ${rows} ${noun} ${none === 1 ? 'has' : 'have'} no ${cell(columns[by[0]].name)}.`;
+		return said([...headlines(), missing], groupReport(analysis, tables, shownValue, measure));
 	}
 
 	/** `January 2025` for 2025-01. */

@@ -41,10 +41,14 @@ export class Column {
 	filled = 0;
 	missing = 0;
 	numbers = new Sum();
-	counts = new Map();
+	#counts = new Map();
+	/** The same, with one spelling for `Leeds` and `leeds`. */
+	#merged = null;
 	hasMoreValues = false;
 	/** The first value that is no number. */
 	odd = null;
+	/** The first value that is neither a number nor a date. */
+	undated = null;
 	firstDate = null;
 	lastDate = null;
 	#dates = 0;
@@ -72,9 +76,10 @@ export class Column {
 		const isText = this.filled > ENOUGH_TO_JUDGE && this.numbers.count * 2 < this.filled;
 		const number = isText ? null : this.#numberOf(text);
 		this.filled += 1;
-		const times = this.counts.get(text);
-		if (times !== undefined) this.counts.set(text, times + 1);
-		else if (this.counts.size < MOST_DIFFERENT_VALUES) this.counts.set(text, 1);
+		const times = this.#counts.get(text);
+		this.#merged = null;
+		if (times !== undefined) this.#counts.set(text, times + 1);
+		else if (this.#counts.size < MOST_DIFFERENT_VALUES) this.#counts.set(text, 1);
 		else this.hasMoreValues = true;
 		if (number) this.#addNumber(number, signOf(text));
 		else this.#addOther(text);
@@ -95,6 +100,7 @@ export class Column {
 		this.odd ??= text;
 		if (/^(true|false|yes|no)$/i.test(text)) this.#booleans += 1;
 		const day = this.#dateOf(text);
+		if (!day) this.undated ??= text;
 		if (!day) return;
 		this.#dates += 1;
 		if (this.firstDate === null || day < this.firstDate) this.firstDate = day;
@@ -104,13 +110,37 @@ export class Column {
 	get type() {
 		if (this.filled === 0) return 'empty';
 		if (this.isNumber) return this.hasDecimals ? 'number' : 'integer';
-		if (this.#dates === this.filled) return 'date';
-		return this.#booleans === this.filled ? 'yes/no' : 'text';
+		if (this.#dates > 0 && this.#dates * 10 >= this.filled * 9) return 'date';
+		// There may be some who say maybe.
+		return this.#booleans * 2 > this.filled ? 'yes/no' : 'text';
+	}
+
+	/** Of a column of dates, how many cells are none. */
+	get countUndated() {
+		return this.type === 'date' ? this.filled - this.#dates : 0;
+	}
+
+	/** How often each value is there, in the spelling that most of its cells have. */
+	get counts() {
+		if (this.#merged) return this.#merged;
+		const rarestFirst = [...this.#counts].toReversed().sort(([, one], [, other]) => one - other);
+		const spellings = new Map(rarestFirst.map(([text]) => [text.toLowerCase(), text]));
+		this.#merged = new Map();
+		for (const [text, times] of this.#counts) {
+			const spelling = spellings.get(text.toLowerCase());
+			this.#merged.set(spelling, (this.#merged.get(spelling) ?? 0) + times);
+		}
+		return this.#merged;
 	}
 
 	/** At least nine in ten filled cells are numbers; the others are reported, not added. */
 	get isNumber() {
 		return this.numbers.count > 0 && this.numbers.count * 10 >= this.filled * 9;
+	}
+
+	/** Of what can't be added up though it has digits: 31:10, 60 kg. */
+	get isOfDigits() {
+		return this.type === 'text' && /^[$€£¥]? ?\d[\d.,:]*\D{0,3}$/.test([...this.counts.keys()][0]);
 	}
 
 	/** By its name or the sign of its cells. */

@@ -12,6 +12,7 @@ export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday',
 
 export class Groups {
 	#by;
+	#dates;
 	#period;
 	#columns;
 	#all = new Map();
@@ -19,8 +20,9 @@ export class Groups {
 	arranged = {};
 
 	/** `by` are column indexes; `period` makes days into weekdays, months, quarters or years. */
-	constructor(by, columns, period) {
+	constructor(by, columns, period, dates) {
 		this.#by = by;
+		this.#dates = dates;
 		this.#columns = columns;
 		this.#period = period;
 	}
@@ -28,17 +30,22 @@ export class Groups {
 	/** Takes a row: for each column its trimmed cell, and its number or null. */
 	add(cells, numbers) {
 		const keys = this.#by.map((index) => this.#keyOf(cells[index], index));
-		const id = keys.join('\0');
+		const id = keys.join('\0').toLowerCase();
 		let group = this.#all.get(id);
 		if (!group) {
 			if (this.#all.size === MOST_GROUPS)
 				throw new DataError(
 					`There are more than ${MOST_GROUPS} groups by ${this.title}; choose a column with fewer values.`
 				);
-			group = { keys, label: keys.join(' · '), rows: 0, sums: this.#columns.map(() => new Sum()) };
+			group = { rows: 0, spellings: new Map(), sums: this.#columns.map(() => new Sum()) };
 			this.#all.set(id, group);
 		}
 		group.rows += 1;
+		// `Leeds` and `leeds` are one, in the spelling that most of its rows have.
+		const label = keys.join(' · ');
+		const times = (group.spellings.get(label) ?? 0) + 1;
+		group.spellings.set(label, times);
+		if (!group.label || times > group.spellings.get(group.label)) Object.assign(group, { keys, label });
 		for (const [index, number] of numbers.entries()) if (number) group.sums[index].add(number);
 	}
 
@@ -47,6 +54,7 @@ export class Groups {
 		if (!this.#period) return text;
 		const day = parseDate(text);
 		if (!day && ((this.#period === 'month' && monthNumber(text)) || this.#by.length > 1)) return text;
+		if (!day && this.#dates.includes(this.#columns[index].name)) return MISSING_KEY;
 		if (!day)
 			throw new UsageError(
 				`--period needs dates such as 2025-01-31, but the column "${this.#columns[index].name}" holds "${text}".`

@@ -14,6 +14,7 @@ export const ROW_NOUNS = new Set(
 export const PEOPLE = /^(member|customer|guest|client|student|employee|pupil|user|person|people)s?$/;
 /** A column of places. */
 export const PLACE = /^(home ?)?(town|city|village|place|country|county|region|state|location|venue|address)$/i;
+const LIVING = 'lives?|lived|living|based|located|comes?|is|are|was|were|any\\w+|some\\w+';
 /** What stands before a value, of which column it is: `lives in Paris`, `plays the harp`. */
 const POINTING = [
 	[/\b(play|plays|played|playing)$/, /^(instrument|sport|position|game)s?$/i],
@@ -22,7 +23,7 @@ const POINTING = [
 	[/\b(teach|teaches|taught)$/, /^(title|course|subject|class)$/i],
 	[/\b(grow|grows|grew|grown|plant|planted)$/, /^(plant|crop|variety|species)s?$/i],
 	[/\b(read|watch|watched|seen)$/, /^(title|book|film|movie|series)$/i],
-	[/\b(in|from|at)$/, PLACE]
+	[new RegExp(`\\b(${LIVING}|${[...ROW_NOUNS].join('s?|')}) (in|from|at)$`), PLACE]
 ];
 
 /** The only column of texts that a value after these words would be in; undefined where that isn't clear. */
@@ -83,10 +84,12 @@ export function simplify(name) {
 }
 
 /** Numbers that name something, and those of which a sum says nothing. */
-const IDS =
-	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|born|birth|table|shelf|room|seat|group|team|week|page)$/;
+const IDS = /^(lat|latitude|lon|lng|longitude|year|born|birth|table|shelf|room|seat|group|team|week|page)$/;
+/** The last word of a name: `Member no`, `order_id`, `House number`. */
+const IS_ID =
+	/(^|[^\p{L}])(id|ids|no|nr|num|number|code|zip|postcode|phone|tel|telephone|mobile|isbn|sku|ref|reference|barcode)[.#]?$|^(user|order|customer|member|client|product|item|row|employee|student)id$/iu;
 const LEVELS =
-	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance|stars?)$/;
+	/^hourly|perhour$|(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance|stars?)$/;
 /** `temp_c`, `weight (kg)` */
 const A_UNIT = /[\s_([]+(eur|usd|gbp|chf|°?[cf]|celsius|fahrenheit|k?g|[cmk]?m|pct|%)[)\]]?$/i;
 const PIECES =
@@ -102,7 +105,8 @@ export const OF_COIN =
 /** `id`, `level` (an age, a price, a mark), `pieces` (a quantity) or `amount`. */
 export function sortOf(name) {
 	const plain = simplify(name.replace(A_UNIT, ''));
-	return PIECES.test(plain) ? 'pieces' : IDS.test(plain) ? 'id' : LEVELS.test(plain) ? 'level' : 'amount';
+	const isId = IDS.test(plain) || IS_ID.test(name.trim().replace(/(\p{Ll})I[dD]$/u, '$1 id'));
+	return PIECES.test(plain) ? 'pieces' : isId ? 'id' : LEVELS.test(plain) ? 'level' : 'amount';
 }
 
 /** Can it be added up? */
@@ -175,8 +179,17 @@ export function stem(word) {
 const ORDER =
 	/^(first|last|latest|newest|earliest|oldest|youngest|most|least|high|higher|highest|low|lower|lowest|best|worst|top|next|new|old)$/;
 
+/** Names of people only where they are written so: `how long`, of nobody called Long. */
+const ALSO_NAMES = /^(prices?|long|short|young|rich|days?)$/;
+
 export function isOrder(word) {
-	return ORDER.test(word);
+	return ORDER.test(word) || ALSO_NAMES.test(word);
+}
+
+/** `job`, where the first column is `Job no` and numbers the rows. */
+export function rowNounOf([{ name, isNumber, counts, filled }]) {
+	const words = inLetters(name).split(' ');
+	return isNumber && counts.size === filled && words.length > 1 && IS_ID.test(name) ? stem(words[0]) : undefined;
 }
 
 /** Columns that are named, in the order of the sentence: by all words of the name, or nearly (`joined` by `join`, `revenue` by `revnue`). */
@@ -214,10 +227,12 @@ export function namedColumns(said, columns) {
 			const token = tokens.find(
 				({ text, at }) =>
 					text.length > 2 &&
-					!SMALL.has(text) &&
+					(!SMALL.has(text) || /\b(per|by|each|every) $/.test(said.slice(0, at))) &&
 					!ORDER.test(text) &&
 					!ROW_NOUNS.has(stem(text)) &&
 					parts.some((part) => stem(part) === stem(text)) &&
+					// `jobs` are the rows, where the first column is `Job no`.
+					!(index === 0 && stem(text) === rowNounOf(columns) && !/^ \d/.test(said.slice(at + text.length))) &&
 					isOnly({ text }) &&
 					found.every((each) => at >= each.at + each.text.length || at + text.length <= each.at) &&
 					(columns[index].isNumber || !isCellOf(text))

@@ -1,7 +1,7 @@
 /** What can be asked about a file. */
 
 import { onlyRows } from './conditions.mjs';
-import { likelyOf } from './names.mjs';
+import { labelOf, likelyOf, WHO } from './names.mjs';
 import { readQuestion } from './question.mjs';
 import { hasBothSigns, kindsOf } from './report.mjs';
 
@@ -30,11 +30,18 @@ function ideas(columns, dates, asked = { by: [], conditions: [] }) {
 	const name = (column) => (/^[\p{L}\p{N} _-]+$/u.test(column.name) ? column.name : `"${column.name}"`);
 	const isNamed = kinds !== null && columns[kinds].type !== 'date';
 	const cellOf = () => name({ name: said?.index === kinds ? said.cells[0] : [...columns[kinds].counts.keys()][0] });
+	const label = columns[labelOf(columns)];
+	const isOfPeople = WHO.test(label?.name) && 2 * label.counts.size > label.filled;
+	const lacking = (those) => {
+		const found = those.find((column) => column !== label && column.missing > 0 && column.filled > 0);
+		return found ? [`${isOfPeople ? 'who has' : 'which have'} no ${name(found)}?`] : [];
+	};
 	const list = said && said.index !== kinds ? [`show ${name({ name: said.cells[0] })}`] : [];
 	if (value === null) {
 		const flag = columns.find(({ type }) => type === 'yes/no');
 		if (isNamed) list.push(`how many per ${name(columns[kinds])}?`, `how many are ${cellOf()}?`);
 		if (flag) list.push(`how many have ${name(flag)} no?`);
+		list.push(...lacking(columns));
 		if (dates.length > 0) list.push(`the latest ${name({ name: dates[0] })}`);
 	} else if (hasBothSigns(columns[value])) {
 		if (isNamed) list.push(`spending per ${name(columns[kinds])}`);
@@ -48,7 +55,7 @@ function ideas(columns, dates, asked = { by: [], conditions: [] }) {
 			list.push(`which ${by} has the highest ${amount}?`, `average ${amount} per ${by}`, `${sum} for ${cellOf()}`);
 		}
 		if (dates.length === 1 && !/month/i.test(amount)) list.push(`${sum} per month`);
-		list.push(`average ${amount}`);
+		list.push(...lacking([columns[value]]), `average ${amount}`);
 	}
 	return list;
 }

@@ -11,6 +11,7 @@ import {
 	namedColumns,
 	OF_HEADS,
 	PEOPLE,
+	rowNounOf,
 	ROW_NOUNS,
 	SMALL,
 	sortOf,
@@ -63,7 +64,7 @@ const COMPARING =
 const EACH = /\b(each|per|every)\b/;
 /** What is added up though it can be counted. */
 const OF_MONEY = /^(sale|expense|payment|bill|invoice|spend|spending|cost)s?$/;
-const MONEY = /\b(revenue|turnover|value|worth|money|income|spen[dt]|pay|earn(?:ed)?|cost|costs)\b|[$€£¥]/;
+const MONEY = /\b(revenue|turnover|value|worth|money|income|spen[dt]|pay|earn(?:s|ed)?|cost|costs)\b|[$€£¥]/;
 /** Asks for money, without a word for it. */
 const TAKING =
 	/\b(?:how much|what) (?:(?:money|cash) )?(?:(?:did|do|does|have|has|had) (?:\p{L}+ ){1,3})?(take|took|taken|make|made|earn\w*|bring in|brought in)\b(?! (?:a|the|to)\b)/u;
@@ -84,6 +85,7 @@ const FLIPPED = { '>': '<', '<': '>', '>=': '<=', '<=': '>=', '=': '=' };
 /** In a column with both signs: what goes out, and what comes in. */
 const GOING_OUT =
 	/\b(spen[dt]\w*|expenses?|expensive|cheapest|cheaper|costs?|pay|paid|payments?|purchases?|buy|buys|bought|(?:go|goes|went) out)\b/;
+const OF_END = /\b(out|back|due|until|ended|returned)\b/i;
 /** Of people. */
 const BIRTH = /birth|born|dob/i;
 const OF_BIRTH = /\b(oldest|eldest|youngest|born|birthdays?)\b/;
@@ -112,6 +114,11 @@ const OF_ONE = /\b(ever|any\w*|some\w*|one|single|once)\b/;
 /** Nothing by themselves, unless a cell is called so. */
 const EMPTY = /\b(any(thing|where)|something|among)\b/g;
 export const SUM_OF_PRICES = 'the sum of prices';
+/** Right before the name of a column. */
+export const FIGURE_OF =
+	/\b(total|sum|average|mean|median|avg|highest|lowest|most|least|maximum|minimum)( of)?( the| all| their| our)*$/;
+/** Words that only deny. */
+export const DENYING = /^(no|not|never|none|nobody|neither|without|\p{L}+n't)$/u;
 /** Speaks of the rows that were found before. */
 const OF_THOSE =
 	/\b(of|among) (them|those|these|that|it)\b|\b(they|them|their|those)\b|\b(who|which|how many) there\b/i;
@@ -130,9 +137,9 @@ export function readQuestion(text, table, columns) {
 		.filter(Boolean);
 	const [last, ...earlier] = lines.map((line) => readLine(line, table, columns)).toReversed();
 	// What was refused is gone on with by nothing, and of those that weren't found nothing is told.
-	const lacking = OF_THOSE.test(lines.at(-1)) ? (earlier[0]?.unknown ?? []) : [];
+	const lacking = OF_THOSE.test(lines.at(-1)) && last.unknown.length === 0 ? (earlier[0]?.unknown ?? []) : [];
 	const found = [...earlier.toReversed().filter(({ unknown }) => unknown.length === 0), last].reduce(goOn);
-	const read = lacking.length > 0 ? { ...found, unknown: [...new Set([...lacking, ...found.unknown])] } : found;
+	const read = lacking.length > 0 ? { ...found, unknown: lacking } : found;
 	// Who names some rows and no number wants to see them.
 	const isOfNumber =
 		read.measure ||
@@ -211,6 +218,7 @@ function readLine(line, table, columns, shared) {
 	const sentence = withRowOf(sentenceOf(line, table.name, columns), table, columns);
 	const { said } = sentence;
 	const parts = partsOf(said, columns);
+	sentence.learnNames(parts.named);
 	learnWords(sentence, columns, parts);
 	const rows = readRows(sentence, columns, parts, table.decimalComma, shared);
 	const figure = readFigure(sentence, columns, parts, rows);
@@ -224,6 +232,12 @@ function readLine(line, table, columns, shared) {
 		const found = sharedBy(word, columns);
 		return found ? [[word, found]] : [];
 	});
+	// `Is Tom a member?`: one of several.
+	const [one] = words.length === 1 && parts.isYesNo ? words : [];
+	const isOfSome =
+		one && new RegExp(`^ is (there )?(an? |any\\w+ called )?${one}( an? (\\p{L}+)| there)? $`, 'u').exec(said);
+	const some = isOfSome && (!isOfSome[4] || isNounOf(sentence.nouns, isOfSome[4])) && sharedBy(one, columns, true);
+	if (some) those.push([one, some]);
 	if (those.length > 0 && !shared) return readLine(line, table, columns, new Map(those));
 	const undone = undoneIn(said, parts, rows);
 	if (undone) words.push(undone);
@@ -381,6 +395,8 @@ function partsOf(said, columns) {
 	const isOfBirth = birth !== undefined && age === undefined && OF_BIRTH.test(said);
 	const date =
 		named.find(({ index }) => dates.includes(index))?.index ??
+		// `What went out in May?` of two columns, `Date in` and `Date out`
+		dates.find((index) => said.includes(` ${OF_END.exec(columns[index].name)?.[0].toLowerCase()} `)) ??
 		(isOfBirth ? birth : (dates.find((index) => index !== birth) ?? birth));
 	return {
 		named,
@@ -413,13 +429,15 @@ function partsOf(said, columns) {
 function learnWords({ said, nouns, known }, columns, { named, date, dates, label, isDaily }) {
 	if (isDaily && !/\bdays? (since|ago|until|between|left|later)\b/.test(said)) nouns.add('day');
 	if (date !== undefined) known.add('date');
+	const noun = rowNounOf(columns);
+	if (noun) nouns.add(noun);
 	// `Who joined before 2020?` of a column Member since
 	if (dates.length === 1 && WHO.test(columns[label]?.name) && !/\b(does|do|will|shall)\b/.test(said))
 		for (const verb of ['join', 'start', 'register', 'arrive']) known.add(verb);
 	// `the supplier with most products`, where each row is a product
 	const own = named.find(({ index }) => index === label && columns[index].counts.size === columns[index].filled);
-	if (own && named.some(({ index }) => index !== own.index && columns[index].type === 'text'))
-		nouns.add(stem(own.text));
+	const isKind = ({ type, name }) => type === 'text' || sortOf(name) === 'id';
+	if (own && named.some(({ index }) => index !== own.index && isKind(columns[index]))) nouns.add(stem(own.text));
 	for (const { index } of named)
 		for (const part of columns[index].name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) known.add(stem(part));
 }
@@ -571,7 +589,9 @@ function readFigure(sentence, columns, parts, rows) {
 	if (end && by.length === 0 && kinds !== null && /\b(on|for|from) ((except|without|excluding) .*)?$/.test(said))
 		by.push(kinds);
 	if (/\bwho\b/.test(said) && by.length === 1 && isUnique(by[0]) && label !== null) by.length = 0;
-	if (/low|high/.test(end) && by.length === 0 && who >= 0 && !direction && /\bwho\b/.test(said)) by.push(who);
+	const isOfPeople = label !== null && WHO.test(columns[label].name) && isUnique(label);
+	if (/low|high/.test(end) && by.length === 0 && who >= 0 && !direction && !isOfPeople && /\bwho\b/.test(said))
+		by.push(who);
 	const signed = value ?? amount;
 	const hasSigns = hasBothSigns(columns[signed]);
 	const flow = !hasSigns ? undefined : COMING_IN.test(said) ? 'in' : GOING_OUT.test(said) ? 'out' : undefined;
@@ -729,6 +749,10 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 	const money = (MONEY.exec(said) ?? TAKING.exec(said)?.slice(1))?.[0];
 	const isOfFlag = conditions.some(({ index }) => columns[index].type === 'yes/no');
 	const isMoneyless = value === null && (amount !== null || levels.length > 0) && !isCoin && !isOfFlag;
+	// Of two columns of money, `pay` names none.
+	const coins = parts.numbers.map((index) => columns[index]).filter((each) => each.isOfMoney && isAmount(each.name));
+	const isOfOneCoin =
+		value !== null || figure.flow || coins.length < 2 || coins.some(({ name }) => OF_TAKINGS.test(name));
 	// Somebody's age is no better than another's.
 	const rankedBy = value ?? amount;
 	const isOfNothing =
@@ -761,6 +785,12 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		SHARE.test(said) && isOfPart && shared.length > 0 && 'percentage',
 		by.length > 0 && conditions.some(({ number }) => number) && TOGETHER.test(said) && 'in total',
 		figure.isOfBothEnds && 'both ends at once',
+		// `average Member no`
+		...named.map(({ index, at, text }) => {
+			const { isOfDigits, isNumber, isOfYears, name } = columns[index];
+			const [figure] = FIGURE_OF.exec(sentence.before(at)) ?? [];
+			return figure && (isOfDigits || (isNumber && !isOfYears && sortOf(name) === 'id')) && `${figure} ${text}`;
+		}),
 		figure.hasSigns &&
 			GOING_OUT.test(said.replace(COMING_IN, ' ')) &&
 			COMING_IN.test(said) &&
@@ -772,10 +802,11 @@ function refusedIn(sentence, columns, parts, rows, figure) {
 		rated === undefined && /\bfavou?rite\b/.test(said) && 'favourite',
 		// What one costs isn't added up.
 		pieces !== undefined && figure.value === price && price !== undefined && meant === 'sum' && SUM_OF_PRICES,
+		end && value === null && !isCoin && !figure.flow && PRICES.exec(said)?.[0],
 		isOfNothing && /\b(best|worst|(most|least)(?= $))\b/.exec(said)?.[0],
 		priced && isPriceless && (isOne ? `the price of one ${priced}` : priced),
 		divisor && `per ${divisor.text}`,
-		isMoneyless && money,
+		(isMoneyless || (!isOfOneCoin && /\p{L}/u.test(money))) && money,
 		MOVING.exec(said)?.[0],
 		...conditions.map(({ twins }) => twins),
 		isUnmeasured && OF_NO_MEASURE.exec(said)?.[0],
@@ -804,7 +835,7 @@ function numbersAtOnce(said, columns, named) {
 /** `Where does Tom live?`: his town. `What does he play?`: his instrument. */
 function columnToShow(said, columns, conditions, label) {
 	const isOfOne = conditions.length === 1 && conditions[0].index === label && conditions[0].cells?.length === 1;
-	const found = isOfOne && columnAfter(/\bwhere\b/.test(said) ? ' in' : said, columns);
+	const found = isOfOne && columnAfter(/\bwhere\b/.test(said) ? ' lives in' : said, columns);
 	return found && columns.indexOf(found) !== label ? columns.indexOf(found) : undefined;
 }
 
@@ -819,6 +850,7 @@ function readShown({ said }, columns, named, by) {
 		...MEASURES.map(([, pattern]) => pattern)
 	].some((pattern) => new RegExp(pattern.source).test(said));
 	const [at, ...others] = by;
+	if (/\b(by|per) /.test(said)) return undefined;
 	if (at === undefined || others.length > 0 || !isPlain || named.some(({ index }) => columns[index].isNumber))
 		return undefined;
 	const { name, counts, filled } = columns[at];
@@ -847,9 +879,9 @@ function nounOf({ said, nouns }, named, label) {
 }
 
 /** `the most orders`, `more members`: of rows there are many, of a number there is much. */
-function isOfCount({ left, nouns }) {
+function isOfCount({ said, left, nouns }) {
 	const [, ...next] = /\b(?:most|fewest|more|fewer) +(\p{L}+)(?: +(\p{L}+))?/u.exec(left) ?? [];
-	const [, counted] = /(\p{L}+) +(?:per|by|each|every|in each)\b/u.exec(left) ?? [];
+	const [, counted] = /(\p{L}+) +(?:per|by|each|every|in each)\b/u.exec(said) ?? [];
 	const isEach = counted && !LOW.test(left) && !HIGH.test(left) && !OF_MONEY.test(counted);
 	if (isEach && isNounOf(nouns, counted)) return true;
 	return next.some((word) => word && isNounOf(nouns, word));
@@ -877,11 +909,14 @@ function readEnd(sentence, isDated, compared, ofTime) {
 /** What is left of the sentence and has a meaning of its own. */
 function unknownIn(sentence, { age, born, isOfBirth }) {
 	const isAged = age !== undefined || born !== undefined || isOfBirth;
-	for (const pattern of [...(isAged ? Object.values(AGES) : []), TOGETHER, EMPTY])
+	for (const pattern of [...(isAged ? [...Object.values(AGES), /\bborn\b|\bbirthdays?\b/] : []), TOGETHER, EMPTY])
 		sentence.takeAll(new RegExp(pattern, 'g'));
 	for (const [, pattern] of MEASURES) sentence.takeAll(new RegExp(pattern, 'g'));
 	const words = sentence.left.match(/[\p{L}\p{N}][\p{L}\p{N}'.,-]*(?: ?%)?/gu) ?? [];
-	return [...new Set(words)].filter(
+	const unknown = [...new Set(words)].filter(
 		(word) => !isSmall(word) && !sentence.nouns.has(stem(word)) && !sentence.known.has(stem(word))
 	);
+	// Beside another word, `not` explains nothing.
+	const telling = unknown.filter((word) => !DENYING.test(word));
+	return telling.length > 0 ? telling : unknown;
 }

@@ -1,7 +1,7 @@
 /** What was found, as Markdown. */
 
 import { quantile } from './columns.mjs';
-import { isAmount } from './names.mjs';
+import { isAmount, WHO } from './names.mjs';
 import { capitalized } from './values.mjs';
 import { compare, decimal, divide, multiply, plain, ZERO } from './decimal.mjs';
 
@@ -185,9 +185,11 @@ const MOST_KINDS = 30;
 
 /** The column that sorts the rows into kinds, else one with a name for each of a few rows; null where there is none. */
 export function kindsOf(columns) {
-	const named = columns.flatMap(({ isNumber, type, counts, filled }, index) => {
+	const named = columns.flatMap(({ name, isNumber, type, counts, filled }, index) => {
 		const isFew = !isNumber && counts.size > 1 && counts.size <= MOST_KINDS;
-		return isFew ? [{ index, isKind: type !== 'date' && counts.size < filled }] : [];
+		// Two people of one name are no kind.
+		const isOfPeople = WHO.test(name) && 2 * counts.size > filled;
+		return isFew ? [{ index, isKind: type !== 'date' && counts.size < filled && !isOfPeople }] : [];
 	});
 	return (named.find(({ isKind }) => isKind) ?? named[0])?.index ?? null;
 }

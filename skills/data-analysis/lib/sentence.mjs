@@ -16,6 +16,9 @@ const SORTING = /\b(sort|sorted|order|ordered|rank|ranked|list|show|top|first)\b
 const AGED = /\b(is|are|was|were|people|persons?|anyone|anybody|someone|somebody|everyone|everybody)$/;
 const COINS = /^ ?(pounds|euros?|dollars|bucks|quid|kroner|francs)$/;
 const MISSING = ['', 'na', 'n/a', 'nan', 'null', '-', '--'];
+/** `has not paid` */
+const IS_DONE =
+	/\b(who|which|what|how many)\b.* (has|have|had|is|are|was|were|hasn't|haven't|isn't|aren't)( been| not| already| yet| never)* (paid|\p{L}+ed)$/u;
 const IS_MISSING = /\b(missing|empty|blank)\b/;
 /** Right before what isn't meant, small words aside. */
 const NOT = denial("\\b(not|never|no|without|except|excluding|neither|other than|not counting)|n't");
@@ -52,7 +55,7 @@ const MOST_CELL_WORDS = 6;
 
 /** A line in small letters, without marks: `said` as a whole, and what is `left` of it, from which the readers below take what they understand, so that it means nothing else. */
 export function sentenceOf(line, fileName, columns) {
-	const plain = withNames(line, columns)
+	const plain = withNames(withoutUnits(line, columns), columns)
 		.toLowerCase()
 		.replaceAll(fileName.toLowerCase(), ' ')
 		.replace(/[’`]/g, "'")
@@ -63,6 +66,16 @@ export function sentenceOf(line, fileName, columns) {
 		NUMBER_WORDS.includes(word) ? String(NUMBER_WORDS.indexOf(word) + 2) : word
 	);
 	return wordsOf(inOwnWords(counted, columns), new Set(nounsOf(fileName)));
+}
+
+/** Of a name that is said with what it has in brackets, `Fee paid (£)`, what stands before them, unless other columns are called so, too. */
+function withoutUnits(line, columns) {
+	const bare = (name) => name.replace(/\s*\([^()]*\)$/, '');
+	const isOwn = (one) => columns.every(({ name }) => name === one || bare(name) !== bare(one));
+	return columns.reduce((text, { name }) => {
+		const at = isOwn(name) ? text.toLowerCase().indexOf(name.toLowerCase()) : -1;
+		return at < 0 ? text : text.slice(0, at + bare(name).length) + text.slice(at + name.length);
+	}, line);
 }
 
 /**
@@ -99,7 +112,17 @@ export function wordsOf(said, nouns, beside) {
 		nouns,
 		/** Parts of the names of columns that are meant. */
 		known: new Set(),
-		before: (at) => said.slice(0, at).trimEnd(),
+		/** `said`, in which `no` of a column `Member no` denies nothing. */
+		plain: said,
+		before(at) {
+			return this.plain.slice(0, at).trimEnd();
+		},
+		learnNames(named) {
+			const isIn = (place) => named.some(({ at, text }) => place >= at && place < at + text.length);
+			this.plain = said.replace(/\b(no|not|never|without)\b/g, (word, own, at) =>
+				isIn(at) ? '_'.repeat(word.length) : word
+			);
+		},
 		/** `62 (Lars Holm)` */
 		named: (text) => (beside?.text === text ? `${text} (${beside.name})` : text),
 		take(at, length) {
@@ -363,7 +386,7 @@ export function readColumns(sentence, columns, named, conditions) {
 		each.index === label &&
 		each.sign === '=' &&
 		each.cells?.length === 1 &&
-		columns[label].counts.size === columns[label].filled;
+		columns[label].counts.get(each.cells[0]) === 1;
 	for (const { text, at, index } of named) {
 		const { name, type, counts } = columns[index];
 		// The number of a table or a room is a name.
@@ -381,6 +404,10 @@ export function readColumns(sentence, columns, named, conditions) {
 		const missing =
 			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
 			(/\b(missing|empty|blank|no|without)( (a|an|the|any))?$/.test(before) && type !== 'yes/no');
+		// Who paid 0 has not paid.
+		const zeros = isNumber ? [...counts.keys()].filter((cell) => /^\D?0([.,]0+)?\D?$/.test(cell)) : [];
+		// `Who has an email?`
+		const isHad = type === 'text' && /\b(have|has|had|with|gave|got|sent|brought) (an?|any)$/.test(before);
 		// `my average grocery shop`: a row.
 		const isOfCell = conditions.some(
 			({ ends, index: own }) => own !== index && own !== label && ends?.includes(at - 1)
@@ -398,6 +425,8 @@ export function readColumns(sentence, columns, named, conditions) {
 			const isOther = isPart && /^ (number|no|id|code)\b/.test(sentence.said.slice(at + text.length));
 			// Of several, all is told.
 			if (!isOther) shown = shown === undefined || shown === index ? index : label;
+		} else if (columns[index].isOfDigits && !isBy) {
+			shown ??= index;
 		} else if (isOfCell && !isBy && type === 'text' && !/s$/.test(text)) {
 			// Taken below.
 		} else if (missing) {
@@ -413,15 +442,15 @@ export function readColumns(sentence, columns, named, conditions) {
 			flags.push({ index, sign: '=', number: parseNumber(digits), text: conditionText(name, '=', digits) });
 			sentence.take(at + text.length, all.length);
 		} else if (
-			type === 'date' &&
-			columns[index].missing > 0 &&
-			!isBy &&
+			(isHad || ((type === 'date' || ((isNumber || type === 'text') && IS_DONE.test(`${before} ${text}`))) && !isBy)) &&
+			columns[index].missing + zeros.length > 0 &&
 			conditions.every((each) => each.index !== index)
 		) {
-			// `which books have I read?`: those that have the date.
+			// `which books have I read?`: those that have the date; `who has paid?`: those that have the sum.
 			const isNone = isUn || sentence.isDenied(at, [NOT, TO_DO]) || /n't( \p{L}+){1,3}$/u.test(before);
 			if (isNone) sentence.takeAll(/\p{L}+n't\b/gu);
-			flags.push({ index, sign: isNone ? '=' : '!=', cells: MISSING, text: `${isNone ? 'no' : 'a'} ${name}` });
+			const article = isNone ? 'no' : /^[aeiou]/i.test(name) ? 'an' : 'a';
+			flags.push({ index, sign: isNone ? '=' : '!=', cells: [...MISSING, ...zeros], text: `${article} ${name}` });
 		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortedBy = index;
 		else if (type === 'yes/no' && !isBy) {
 			const [answer = '', told] =
@@ -511,7 +540,8 @@ export function cellsIn(open, columns, shared = new Map()) {
 			const known = keys.get(keyOf(text));
 			const isVague =
 				size === 1 &&
-				(SMALL.has(text) ||
+				((SMALL.has(text) && !isSaidOf(open, tokens[place])) ||
+					(isOrder(text) && keyOf(known?.cells[0] ?? '') !== keyOf(text)) ||
 					(/^(yes|no|none)$/.test(text) &&
 						!open.slice(0, tokens[place].at).trimEnd().endsWith(columns[known?.index]?.name.toLowerCase())));
 			// `the bakers` are no Paul Baker.
@@ -527,15 +557,20 @@ export function cellsIn(open, columns, shared = new Map()) {
 	return found;
 }
 
-/** `rent`, where several cells of one column have the word: all of them are meant; of people only one can be. */
-export function sharedBy(word, columns) {
+/** `Which jobs are done?`: of a cell `done`. */
+function isSaidOf(open, { text, at }) {
+	return /\b(is|are|was|were|not) +$/.test(open.slice(0, at)) && open.slice(at + text.length).trim() === '';
+}
+
+/** `rent`, where several cells of one column have the word: all of them are meant; of people only one can be, unless `isOfPeople`. */
+export function sharedBy(word, columns, isOfPeople = false) {
 	const found = columns.flatMap(({ name, type, counts }, index) => {
 		// `violinists`, `a cellist`
 		const [, base] = /^(\p{L}{3,})ists?$/u.exec(word) ?? [];
 		const hasWord = (cell) =>
 			cell.toLowerCase().split(/\s+/).map(stem).includes(stem(word)) ||
 			(base !== undefined && new RegExp(`^${base}[aoe]?$`, 'i').test(cell));
-		const cells = type === 'text' && !WHO.test(name) ? [...counts.keys()].filter(hasWord) : [];
+		const cells = type === 'text' && (isOfPeople || !WHO.test(name)) ? [...counts.keys()].filter(hasWord) : [];
 		return cells.length > 0 ? [{ index, cells }] : [];
 	});
 	return found.length === 1 ? found[0] : undefined;

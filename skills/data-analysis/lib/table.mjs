@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path';
 import { multiply, plain } from './decimal.mjs';
 import { DataError } from './errors.mjs';
 import { OF_COIN, sortOf } from './names.mjs';
-import { isMissing, parseDate, parseNumber, signOf } from './values.mjs';
+import { isMissing, monthNumber, parseDate, parseNumber, signOf } from './values.mjs';
 
 const BLOCK = 256 * 1024;
 const SAMPLE_CHARACTERS = 64 * 1024;
@@ -40,10 +40,8 @@ export function openTable(path, { encoding, delimiter, header } = {}) {
 	const isHeader = header ?? hasHeader(rows);
 	const columns = isHeader ? columnNames(rows[0]) : rows[0].map((_, index) => `column${index + 1}`);
 	const data = isHeader && rows.length > 1 ? rows.slice(1) : rows;
-	const slashed = columns.map((_, index) => slashOrder(data.map((cells) => cells[index]?.trim() ?? '')));
-	const readable = (cells) =>
-		slashed.some(Boolean) ? cells.map((text, index) => withIsoDate(text, slashed[index])) : cells;
-	const first = readable(data[0]);
+	const readers = columns.map((_, index) => dateReader(data.map((cells) => cells[index]?.trim() ?? '')));
+	const readable = (cells) => cells.map((text, index) => readers[index]?.(text.trim()) ?? text);
 	const decimalComma = mark !== ',' && countCells(rows, ONLY_COMMA) > countCells(rows, ONLY_POINT);
 	const product = productOf(columns, data, decimalComma);
 	if (product) columns.push(product.name);
@@ -57,8 +55,8 @@ export function openTable(path, { encoding, delimiter, header } = {}) {
 		columns,
 		/** Says where the last column comes from; undefined where it's the file's own. */
 		productNote: product?.note,
-		/** Names of the columns whose first cell is a date. */
-		dates: columns.filter((_, index) => parseDate(first[index]?.trim() ?? '')),
+		/** Names of the columns of dates. */
+		dates: columns.filter((_, index) => readers[index]),
 		/** `{ line, cells, isOpen }` of each data row; lines without a single filled cell are skipped. */
 		*rows() {
 			let skip = isHeader;
@@ -109,22 +107,32 @@ function productOf(columns, rows, decimalComma) {
 	};
 }
 
-const SLASHED = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?=$|[ T])/;
+const SLASHED = /^(?<one>\d{1,2})([/-])(?<other>\d{1,2})\2(?<year>\d{4})(?=$|[ T])/;
+/** `3 May 1990`, `May 3rd, 1990` */
+const NAMED = [
+	/^(?<day>\d{1,2})(?:st|nd|rd|th)?[ -](?<month>\p{L}{3,9})\.?,?[ -](?<year>\d{4})$/u,
+	/^(?<month>\p{L}{3,9})\.? (?<day>\d{1,2})(?:st|nd|rd|th)?,? (?<year>\d{4})$/u
+];
 
-/** Of cells such as 31/12/2025 or 12/31/2025: which part is the day; null where they are something else, or don't tell. */
-function slashOrder(cells) {
-	const dates = cells.filter((text) => !isMissing(text)).map((text) => SLASHED.exec(text));
-	if (dates.length === 0 || dates.includes(null)) return null;
-	const [isFirst, isSecond] = [1, 2].map((part) => dates.some((found) => Number(found[part]) > 12));
-	return isFirst === isSecond ? null : isFirst ? 'day first' : 'month first';
-}
-
-function withIsoDate(text, order) {
-	const found = order && SLASHED.exec(text.trim());
-	if (!found) return text;
-	const [, one, other, year] = found;
-	const [month, day] = order === 'day first' ? [other, one] : [one, other];
-	return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+/** Reads the cells of a column of dates, each by itself, as 2025-12-31; undefined where fewer than nine in ten of `cells` are one. */
+function dateReader(cells) {
+	const filled = cells.filter((text) => !isMissing(text));
+	// Of 31/12/2025 or 12/31/2025: which part is the day. 5/6/2025 is as others of the column are, where they agree.
+	const isOver = (part) => filled.some((text) => Number(SLASHED.exec(text)?.groups[part]) > 12);
+	const [isFirst, isSecond] = [isOver('one'), isOver('other')];
+	const read = (text) => {
+		if (parseDate(text)) return text;
+		const found = [SLASHED, ...NAMED].map((pattern) => pattern.exec(text)?.groups).find(Boolean);
+		if (!found) return undefined;
+		const { one, other, year } = found;
+		const isDayFirst = one > 12 || (!(other > 12) && isFirst);
+		if (one && isFirst === isSecond && !(one > 12 || other > 12 || one === other)) return undefined;
+		const { day, month } = one ? (isDayFirst ? { day: one, month: other } : { day: other, month: one }) : found;
+		const two = (part) => String(part).padStart(2, '0');
+		return parseDate(`${year}-${two(one ? month : monthNumber(month))}-${two(day)}`) ?? undefined;
+	};
+	const count = filled.filter(read).length;
+	return count > 0 && count * 10 >= filled.length * 9 ? read : undefined;
 }
 
 /** Rows with the number of their last line. `isOpen`: the text ended inside of quotation marks. */

@@ -15,6 +15,7 @@ const CALLED = [
 	[/(?<!\p{L})(stars?|ratings?|scores?|marks?|grades?)(?!\p{L})/iu, 'ratings?|stars|scores?', 'good', 'bad']
 ];
 export const OF_BALANCE = /balance/i;
+const LASTING = /(?<!\p{L})(minutes|hours|days|duration|length|time)(?!\p{L})/iu;
 const IS_OF_OTHERS = /\b(expense|payment|sale|order|bill|cost|price|amount|total|spend|day|month)s?\b/;
 /** What people call a column of texts, and its names. */
 const ALIKE = [
@@ -65,7 +66,11 @@ export function inOwnWords(line, columns) {
 	const coin = hasPrice ? undefined : only((column) => column.isOfMoney);
 	const isOfBalance = /\bbalance\b|\bleft\b/.test(line);
 	const balance = isOfBalance ? only(({ name }) => OF_BALANCE.test(name)) : undefined;
-	const lasting = only(({ name }) => /(?<!\p{L})(minutes|hours|days|duration|length)(?!\p{L})/iu.test(name));
+	const lasting = only(({ name }) => LASTING.test(name));
+	const clock = columns.find(({ isOfDigits, name }) => isOfDigits && LASTING.test(name))?.name.toLowerCase();
+	// Two columns, for what comes in and what goes out
+	const inward = only(({ name }) => /(?<!\p{L})(in|credits?|deposits?|received|income)$/iu.test(name));
+	const outward = only(({ name }) => /(?<!\p{L})(out|debits?|withdrawals?|spent|spending|expenses?)$/iu.test(name));
 	const rating = only(({ name }) => /(?<!\p{L})(stars?|rating|score)(?!\p{L})/iu.test(name));
 	const done = columns
 		.find(({ type, name }) => type === 'yes/no' && /^(done|finished|completed?)$/i.test(name))
@@ -106,10 +111,16 @@ export function inOwnWords(line, columns) {
 		}),
 		[/\b(?:still )?(?:to do|outstanding|pending)\b/g, done ? `not ${done}` : 'todo'],
 		[/\b(?:still )?(?:owes?|owed)\b/g, paid && `un${paid}`],
+		// `email address` of a column Email
+		[/(?<=\be-?mail) address(?:es)?\b|(?<=\b(?:phone|mobile)) numbers?\b/g, ' '],
 		[/\bout of stock\b/g, pieces ? `no ${pieces}` : 'outofstock'],
 		[/\bprices?\b/g, coin],
 		[/\b(?:doesn't|don't|does not|do not) (?:wear|have|own)\b/g, 'has no'],
-		[/\bhow long\b/g, lasting && `how much ${lasting}`],
+		[/\b(?:took|takes?|lasted|lasts) (?:the )?longest\b/g, lasting && `has the highest ${lasting}`],
+		[/\b(?:took|takes?|lasted|lasts) (?:the )?shortest\b/g, lasting && `has the lowest ${lasting}`],
+		[/\bhow long\b/g, lasting ? `how much ${lasting}` : clock && `list their ${clock}`],
+		[/\b(?:money )?(?:(?:came|comes?|coming|paid) in|income|earn(?:ed)?|receive[sd]?)\b/g, outward && inward],
+		[/\b(?:money )?(?:(?:went|goes?|going|paid) out|spen[dt]|spending|expenses?|pay)\b/g, inward && outward],
 		[new RegExp(`\\b(\\d+)[ -](?:stars?|${rating})\\b`, 'g'), rating && `${rating} $1`],
 		// `Who is 45?`
 		[/\b(is|are|was|turns?|aged) (\d{1,3})(?: years)?(?: old)?(?= $)/g, age && `$1 ${age} $2`],
@@ -128,7 +139,7 @@ export function inOwnWords(line, columns) {
 		[/\bworst[ -]?sell(?:ers?|ing)\b/g, pieces && kinds && `${kinds} with the lowest ${pieces}`],
 		[/\bmost popular\b|\bbest[ -]?selling\b/g, pieces ? `highest ${pieces}` : 'most common'],
 		[/\b(more|less) popular\b/g, pieces && `$1 ${pieces}`],
-		[/\b(?:units|pieces)\b/g, pieces],
+		[/\b(?:units|pieces|quantit(?:y|ies))\b/g, pieces],
 		// `total quantity`, where another column is called Total.
 		[
 			/\btotal (?:of )?(?:the )?(?=(.+) )/g,

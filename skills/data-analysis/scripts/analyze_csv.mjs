@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { analyze } from '../lib/analysis.mjs';
 import { answer } from '../lib/answer.mjs';
 import { chartOf } from '../lib/chart.mjs';
-import { onlyRows, readCondition } from '../lib/conditions.mjs';
+import { monthsIn, onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import {
 	asSaid,
@@ -25,7 +25,7 @@ import {
 import { PERIODS } from '../lib/groups.mjs';
 import { columnAfter, columnIndex, likelyValue, PLACE, simplify, stem } from '../lib/names.mjs';
 import { questionsOf } from '../lib/offers.mjs';
-import { readQuestion, SUM_OF_PRICES } from '../lib/question.mjs';
+import { DENYING, FIGURE_OF, readQuestion, SUM_OF_PRICES } from '../lib/question.mjs';
 import {
 	cell,
 	columnReport,
@@ -175,6 +175,17 @@ function report(options) {
 		const statistics = numberReport(columns);
 		console.log([more, columnReport(columns), statistics].filter(Boolean).join('\n\n'));
 	}
+	// What can't be read as a date is neither before nor after one.
+	const isOfDate = (index) =>
+		!asked ||
+		(wanted.date === index && /late|early/.test(wanted.end)) ||
+		[...wanted.by, wanted.sortBy].includes(index) ||
+		wanted.conditions.some((each) => each.index === index && (each.months || each.days));
+	for (const [index, { name, countUndated, undated }] of (all ?? analysis).columns.entries())
+		if (countUndated > 0 && isOfDate(index))
+			notes.push(
+				`${countOf(countUndated, 'date')} in ${cell(name)} can't be read: ${countUndated > 1 ? 'such as ' : ''}${cell(undated)}.`
+			);
 	const told = asked
 		? notes.filter(
 				(note) => !note.startsWith('In "') || (!answered.isOfRows && note.startsWith(`In "${columns[value]?.name}"`))
@@ -216,7 +227,9 @@ function noneThere({ unknown: words, isYesNo, end, limit }, question, columns) {
 	const isMeant = isYesNo
 		? !/ than /.test(line) && !end && !limit && !NOT_A_VALUE.test(said)
 		: isLast && PLACE.test(column?.name);
-	if (!column || !isMeant || /\b(not|never|no)\b|n['’]t\b/i.test(line)) return '';
+	// A year, a month or a day is no value of a column of texts.
+	const isOfTime = /\d/.test(said) || monthsIn(said.toLowerCase()).length > 0;
+	if (!column || !isMeant || isOfTime || /\b(not|never|no)\b|n['’]t\b/i.test(line)) return '';
 	const known = [...column.counts.keys()].slice(0, MOST_NAMED).map(cell);
 	const more = column.counts.size > known.length ? [`${column.counts.size - known.length} more`] : [];
 	return `${isYesNo ? 'No' : '**None**'}: no row has “${said}” in ${cell(column.name)}. It has ${inWords([...known, ...more])}.`;
@@ -239,17 +252,22 @@ function refuse(asked, question, table, columns) {
 			)
 		])
 		.filter(([, found]) => found.length > 1);
+	const figure = unknown.find((each) => FIGURE_OF.test(each.split(' ')[0]) && each.includes(' '));
 	const reason = isOfFuture
 		? 'it has what was, and nothing of what will be.'
 		: unknown.includes('why')
 			? 'it tells what is in it, and not why.'
-			: words.includes(' at once”')
-				? `it tells one thing at a time, and not ${unknown.find((word) => word.endsWith(' at once'))}. Ask for one.`
-				: unknown.includes(SUM_OF_PRICES)
-					? 'prices of one are not added up. Ask for their average.'
-					: cells
-						? `${asSaid([word], question)} can be ${OR.format(cells.slice(0, 5))}. Say which.`
-						: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
+			: unknown.every((each) => DENYING.test(each))
+				? `I can't tell what is or was ${words} so.`
+				: figure
+					? `${asSaid([figure], question)} can't be worked out from what that column holds.`
+					: words.includes(' at once”')
+						? `it tells one thing at a time, and not ${unknown.find((word) => word.endsWith(' at once'))}. Ask for one.`
+						: unknown.includes(SUM_OF_PRICES)
+							? 'prices of one are not added up. Ask for their average.'
+							: cells
+								? `${asSaid([word], question)} can be ${OR.format(cells.slice(0, 5))}. Say which.`
+								: `I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.`;
 	console.log(`${table.name} can't answer that: ${reason}\n`);
 	const list = questionsOf(table, columns, asked);
 	const isOfTime = (each) => Number(isOfFuture && / per month$/.test(each));
