@@ -487,12 +487,19 @@ function broughtBy({ brought }: Scene, { attached }: Message): string[] {
 	return [...new Set(attached.length > 0 ? attached : brought)];
 }
 
+/** Does the message speak of what the skill is for: by a word of its name, or by more than one of its description? */
+function isClear(name: string, stems: ReadonlySet<string>, message: Message): boolean {
+	const telling = tellingIn(message);
+	const known = telling.filter((word) => !COMMON.test(word.lower) && isAmong(word, stems));
+	const isNamed = telling.some(({ stem }) => tokenizeName(name).includes(stem));
+	return isNamed || (known.length > 1 && 2 * known.length > telling.length);
+}
+
 /** Does a skill that speaks of no files take it? */
 function isElsewhere(scene: Scene, message: Message): boolean {
-	const telling = tellingIn(message);
 	const skills = scene.history.skills.filter(({ name, description }) => {
 		const stems = new Set([...tokenizeName(name), ...tokenize(description)]);
-		return ![...stems].some(isFileNoun) && telling.some((word) => !COMMON.test(word.lower) && isAmong(word, stems));
+		return ![...stems].some(isFileNoun) && isClear(name, stems, message);
 	});
 	const loaded = new Map([...scene.history.loaded].filter(([name]) => skills.some((each) => each.name === name)));
 	const history = { ...scene.history, skills, loaded, calls: [] };
@@ -708,8 +715,6 @@ function choose(
 	const later = framing(message).filter(
 		(word) => word !== message.words[0] && !isFiller(word) && word.lower !== 'file'
 	);
-	const isAsked =
-		files.length === 0 && brought.length > 0 && (isQuestion(message.text) || isDataQuestion(message.text));
 	for (const query of [asked, [message.text]]) {
 		const ranked = index
 			.rank([...query, ...extra].join(' '), 3 * MAX_COMPARED)
@@ -725,12 +730,16 @@ function choose(
 					fit > 1 &&
 					(!isWish || 2 * later.filter((word) => isAmong(word, stems)).length > later.length);
 				const isKnown = tool !== null || loaded.has(name) || isFor;
-				// A question where there is a file is for no skill of others; a wish is for none that only reads such.
+				// Where there is a file, a skill of others must be named, or most of what is said speak of it; a wish is for none that only reads such.
 				const isOther =
-					fit > 1
-						? isWish && message.attached.length > 0
-						: isAsked && brought.every((path) => speaksOf(path, stems) === 0);
-				const isMeant = isKnown || hasValue(message) || (!isOther && isWorth(name, stems));
+					files.length === 0 &&
+					brought.length > 0 &&
+					tool === null &&
+					!history.pinned.has(name) &&
+					brought.every((path) => speaksOf(path, stems) < 2) &&
+					!isClear(name, stems, message);
+				const isRead = fit > 1 && isWish && message.attached.length > 0;
+				const isMeant = !isOther && (isKnown || hasValue(message) || (!isRead && isWorth(name, stems)));
 				const isSure = files.length > 0 && fit === 3;
 				const isFirst = isSure && files.some((path) => isFirstOf(path, description));
 				return {

@@ -566,6 +566,19 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(texts[0]).not.toMatch(/I need|should I|Which of these/);
 	});
 
+	test.each([
+		'List everything over £70',
+		'What is Joy’s target?',
+		'Who reached their target?',
+		'Change the category of Dishoom to food'
+	])('F9: after a question about a file no skill of others is loaded by one word: %s', async (text) => {
+		const file = { text: 'How much did I spend in May?', attached: ['bank.csv'] };
+		const { loaded, calls } = await talk({ skills: BUNDLED }, file, text);
+		expect(loaded).toEqual(['data-analysis']);
+		expect(calls.every((call) => String(call).startsWith('scripts/analyze_csv.mjs'))).toBe(true);
+		expect((await talk({ skills: BUNDLED }, file, 'How is the weather in Oslo?')).loaded).toContain('weather');
+	});
+
 	test('F9: of the skills that speak of a file only that is loaded which is about it, unless a word calls for another', async () => {
 		const file = { text: 'Is Ben a member?', attached: ['members.csv'] };
 		expect((await talk({ skills: BUNDLED }, file)).loaded).toEqual(['data-analysis']);
