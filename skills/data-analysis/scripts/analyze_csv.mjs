@@ -85,7 +85,8 @@ function main(args) {
 	if (none) return console.log(none);
 	if (unknown.length > 0) return lack(options, meant, unknown);
 	if (meant.length === 0) return divide(options);
-	if (options.question?.trim() && meant.length > 1) return offer(meant, options.question);
+	if (options.question?.trim() && meant.length > 1)
+		return meant.every(({ read }) => read.isOverview) ? describe(options) : offer(meant, options.question);
 	for (const { table, all, ...each } of meant)
 		for (const question of partsOf({ ...each, table, all })) report({ ...options, table, all, question });
 }

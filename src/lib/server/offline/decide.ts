@@ -106,7 +106,7 @@ const FOLLOWING = new RegExp(
 		String.raw`^\W*(and|now|also|then|again|same|instead|what about|how about|but|only|just|their|his|her|its|(make|do|sort|order|show|draw) (it|that|this|them|those|these|the same)|as an?|per|by)\b`,
 		String.raw`^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$`,
 		String.raw`^\W*(in|at|on|for|from|since|with|without) .{1,60} only\W*$`,
-		String.raw`\b(of|among) (them|those|these)\b|\b(they|them|their)\b`,
+		String.raw`\b(of|among) (them|those|these)\b|\b(they|them)\b|(?<!\b(?:who|whose|which|what|any\w*|every\w*|each|all)\b.*)\btheir\b`,
 		String.raw`^\W*(which|who|what)( ones?| (are|were|is|was) (they|these|those|(the )?\w+est))\W*$`
 	].join('|'),
 	'i'
@@ -419,7 +419,8 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 	const isAlone = brought.length === 0 || message.payload !== null || request.toolChoice !== 'auto';
 	if (isAlone || HELP.test(message.text) || isWishForChange(message.text)) return null;
 	const meant = fileMeant(message, brought);
-	const files = meant === undefined ? brought : [meant];
+	const paths = brought.filter((path) => filesIn(message).includes(path));
+	const files = meant === undefined ? (paths.length > 0 ? paths : brought) : [meant];
 	const named = meant === undefined ? [] : tokenizeName(meant);
 	const isOf = (word: Word) =>
 		isFiller(word) ||

@@ -579,6 +579,24 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect((await talk({ skills: BUNDLED }, file, 'How is the weather in Oslo?')).loaded).toContain('weather');
 	});
 
+	test('F9: “their” of who is asked for goes on with no question before; files that are named are asked alone, and once', async () => {
+		const refusal = { ...DONE, stdout: "sales.csv can't answer that: I find nothing for “new” in it.\n" };
+		const setting = { skills: BUNDLED, answer: () => refusal };
+		const file = { text: 'What is new in March?', attached: ['sales.csv', 'old.csv', 'staff.csv'] };
+		const { calls } = await talk(setting, file, 'Who reached their target?', 'Compare sales.csv with old.csv');
+		const asked = (question: string, ...files: string[]) => [
+			'scripts/analyze_csv.mjs',
+			...files,
+			'--question',
+			question
+		];
+		expect(calls).toEqual([
+			asked('What is new in March?', ...file.attached),
+			asked('Who reached their target?', ...file.attached),
+			asked('Compare sales.csv with old.csv', 'sales.csv', 'old.csv')
+		]);
+	});
+
 	test('F9: of the skills that speak of a file only that is loaded which is about it, unless a word calls for another', async () => {
 		const file = { text: 'Is Ben a member?', attached: ['members.csv'] };
 		expect((await talk({ skills: BUNDLED }, file)).loaded).toEqual(['data-analysis']);
