@@ -1596,7 +1596,7 @@ describe('F9: files', () => {
 		const { texts, loaded } = await talk(setting, { text: 'Write me a poem', attached: ['trip.txt'] });
 		expect(loaded).toEqual([]);
 		expect(texts[0]).toContain('Demo mode can’t write poems: it only runs the scripts of skills.');
-		expect(offeredIn(texts[0]!).answers).toEqual(['Summarise trip.txt', 'What can I ask about trip.txt?']);
+		expect(offeredIn(texts[0]!).answers).toEqual(['What can I ask about trip.txt?']);
 	});
 
 	test.each([
