@@ -920,6 +920,7 @@ describe('data-analysis: several files', () => {
 
 	it.each([
 		['Did Leo sell anything?', 'No: no row has “Leo” in seller (of sales-feb.csv and sales-mar.csv).'],
+		['Who was there?', "can't answer that: I find nothing for “Who was there” in them."],
 		['Has Kit paid?', "staff.csv can't answer that: I find nothing for “paid” in it."],
 		['Who earns the most per hour?', 'The highest hourly_pay is **13.20**: Amy.'],
 		['When did Kit start?', 'The start_date of Kit is **2025-03-05**.'],

@@ -127,7 +127,7 @@ function main(args) {
 	});
 	const most = Math.max(...found.map(({ hits }) => hits.length));
 	// One word of many is found by chance, unless it's what is asked about.
-	const isMeant = ({ hits }) => most > 1 || (asked.length < 3 && subject === asked[0]) || hits.includes(subject);
+	const isMeant = ({ isSaid }) => most > 1 || (asked.length < 3 && subject === asked[0]) || isSaid(subject);
 	const best = found.filter((each) => each.hits.length === most && isMeant(each));
 	if (most === 0 || best.length === 0)
 		return console.log(

@@ -1,7 +1,7 @@
 /** Of several files, which are meant; and what is asked of the files themselves. */
 
 import { analyze } from './analysis.mjs';
-import { labelOf, likelyOf, namedColumns, nounsOf, PEOPLE, ROW_NOUNS, sortOf, stem, WHO } from './names.mjs';
+import { labelOf, likelyOf, namedColumns, nounsOf, OF_COIN, PEOPLE, ROW_NOUNS, sortOf, stem, WHO } from './names.mjs';
 import { questionsOf } from './offers.mjs';
 import { readQuestion } from './question.mjs';
 import { cell, countOf, inWords, lineOf, MOST_NAMED, offered } from './report.mjs';
@@ -35,7 +35,7 @@ const TAKINGS = /\b(revenue|turnover|takings|sales|sell|sold)\b/i;
 export function fileChosen(options) {
 	const lines = options.question?.trim().split('\n') ?? [];
 	const fileIn = (line) => {
-		const [, name] = /^\W*(?:(?:and|in|of|for|from|the|file)\s+)*(\S+?)\W*$/i.exec(line) ?? [];
+		const [, name] = /^\W*(?:(?:and|only|just|in|of|for|from|the|file)\s+)*(\S+?)\W*$/i.exec(line) ?? [];
 		return options.files.find((file) => file.toLowerCase() === name?.toLowerCase());
 	};
 	const file = fileIn(lines.at(-1) ?? '');
@@ -87,7 +87,8 @@ function readFiles(files, options) {
 	if (files.length === 1) return { files, table, all, columns, question: asked };
 	const question = asked.replaceAll(new RegExp(ALL_FILES, 'giu'), ' ');
 	const last = lastLine(question);
-	const { unknown } = readQuestion(last.replaceAll(table.name, ' '), table, columns);
+	// Without a name: words of a file's name say which is meant.
+	const { unknown } = readQuestion(last, { ...table, name: ' ' }, columns);
 	const wordsOf = (file) =>
 		file
 			.toLowerCase()
@@ -102,21 +103,26 @@ function readFiles(files, options) {
 		);
 	const waysTo = (file) => [file, ...unknown.filter((word) => isOwn(file, word))];
 	const isIn = (way) => last.toLowerCase().includes(way.toLowerCase());
-	const isOfAll = /\bcompar/i.test(last) && ALL_FILES.test(lastLine(asked));
-	const named = isOfAll ? files : files.filter((file) => waysTo(file).some(isIn));
+	const isOfTotal = /\bcompar/i.test(last);
+	const named = isOfTotal && ALL_FILES.test(lastLine(asked)) ? files : files.filter((file) => waysTo(file).some(isIn));
 	if (named.length === 0) return { files, table, all, columns, question };
 	const rest = named
 		.flatMap(waysTo)
 		.map((way) => new RegExp(way.replace(/[^\p{L}\p{N}]/gu, '\\$&'), 'gi'))
 		.reduce((text, pattern) => text.replaceAll(pattern, ' '), question);
 	if (named.length === 1 || !COMPARING.test(last)) return readFiles(named, { ...options, question: rest });
+	// `Did they take more?`, where what adds up is no money
+	const isClear = isOfTotal || OF_COIN.test(columns[likelyOf(columns)]?.name) || namedColumns(last, columns).length > 0;
+	if (!isClear) return { files, table, all, columns, question };
 	const plain = rest.replace(/^\W*(did|do|does|is|are|was|were)\b/i, '').replaceAll(new RegExp(COMPARING, 'giu'), ' ');
 	return readFiles(named, { ...options, question: `${plain} total per ${FILE}` });
 }
 
 /** `What are these two files about?`, `Which file has more rows?`: of the files, and not of what is in one. */
 export function isOfFiles({ files, question = '', ...options }) {
-	const said = lastLine(question).toLowerCase();
+	const said = lastLine(question)
+		.toLowerCase()
+		.replace(/\b(what|which)['’]s\b/, '$1');
 	const named = files.filter((file) => said.includes(file.toLowerCase()));
 	const compared = named.length > 1 ? named : files;
 	if (/\bcompar/.test(said) && compared.length > 1 && tablesOf({ ...options, files: compared }).length === 1)
@@ -269,6 +275,11 @@ export function filesMeant(options, hasColumns) {
 	if (most === 0 && things.length > 0 && own.length === 0) return lacking(best, things);
 	if (most === 0 && own.length > 0) return { meant: own };
 	if (known.every(isOfOther)) return { meant: [] };
+	// `Who was there?` names nothing of a table.
+	const isOfNothing = ({ read: { measure, end, isOverview, isChart, isList, isOfWho } }) =>
+		!(measure || end || isOverview || isChart) && (isOfWho || !isList);
+	if (most === 0 && known.every(isOfNothing))
+		return lacking(known, [lastLine(options.question).toLowerCase().replace(/\W+$/, '')]);
 	if (most < 0) {
 		const inNone = best[0].unknown.filter((word) => known.every(({ unknown }) => unknown.includes(word)));
 		return inNone.length > 0 && (!OF_FILES.test(options.question) || OF_WORDS.test(options.question))

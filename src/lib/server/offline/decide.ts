@@ -83,6 +83,8 @@ const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|
 const COMMON = /^(take|make|get|go|come|bring|give|put|need|want|will)$/;
 /** Of several files; of `sum up`. */
 const ALL = /^(all|both|each|two|three|four|five|\d|up|points?|bullets?|sentences?|paragraphs?|briefly)$/;
+/** `over both files`, `the two sales files` */
+const SEVERAL = /\b(both|all|these|those|the (two|three|\d+))( \w+)? (files|tables|sheets)\b/i;
 /** Looks for the file that has something. */
 const OF_FILES = /\b(which|what|any) (of (my|the|these|those) )?(files?|documents?)\b/i;
 /** Asks for no work, but what there is. */
@@ -517,6 +519,7 @@ function described(scene: Scene, file: string): Step | null {
 /** The only file, or the only one that the message calls by a word of its name; undefined where that isn’t clear. */
 function fileMeant(message: Message, files: readonly string[]): string | undefined {
 	if (files.length < 2) return files[0];
+	if (SEVERAL.test(message.text)) return undefined;
 	const paths = filesIn(message).filter((path) => files.includes(path));
 	const said = new Set(framing(message).flatMap((word) => (isFiller(word) ? [] : word.stem)));
 	const isCalledSo = (path: string) => tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')).some((word) => said.has(word));
@@ -737,7 +740,7 @@ function choose(
 					brought.length > 0 &&
 					tool === null &&
 					!history.pinned.has(name) &&
-					brought.every((path) => speaksOf(path, stems) < 2) &&
+					(history.calls.some(isRefusal) || brought.every((path) => speaksOf(path, stems) < 2)) &&
 					!isClear(name, stems, message);
 				const isRead = fit > 1 && isWish && message.attached.length > 0;
 				const isMeant = !isOther && (isKnown || hasValue(message) || (!isRead && isWorth(name, stems)));
