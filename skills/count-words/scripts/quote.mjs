@@ -244,23 +244,11 @@ function isItem({ text, isRow }) {
 	return isRow || /^([-*•]|\d{1,2}[.)]) /.test(text);
 }
 
-const IRREGULAR = {
-	paid: 'pay',
-	met: 'meet',
-	sent: 'send',
-	sold: 'sell',
-	bought: 'buy',
-	held: 'hold',
-	took: 'take',
-	gave: 'give',
-	made: 'make',
-	wrote: 'write',
-	came: 'come',
-	went: 'go',
-	voted: 'vote',
-	decision: 'decide',
-	decisions: 'decide'
-};
+const IRREGULAR = Object.fromEntries(
+	'paid:pay met:meet sent:send sold:sell bought:buy held:hold took:take gave:give made:make wrote:write came:come went:go voted:vote decision:decide decisions:decide'
+		.split(' ')
+		.map((pair) => pair.split(':'))
+);
 
 function stem(word) {
 	const bare = (IRREGULAR[word] ?? word).replace(/(?<=\p{L}{3})(ing|ed|es|s)$/u, '');

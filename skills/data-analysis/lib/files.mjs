@@ -84,28 +84,24 @@ function readFiles(files, options) {
 	const { columns } = all;
 	const hourly = table.columns.find((name) => /^hourly/i.test(name));
 	const asked = hourly ? options.question.replace(/\b(per|an) hour\b/gi, hourly) : options.question;
-	if (files.length === 1) return { files, table, all, columns, question: asked };
-	const question = asked.replaceAll(new RegExp(ALL_FILES, 'giu'), ' ');
+	const question = files.length > 1 ? asked.replaceAll(new RegExp(ALL_FILES, 'giu'), ' ') : asked;
+	const read = { files, table, all, columns, question };
+	if (files.length === 1) return read;
 	const last = lastLine(question);
 	// Without a name: words of a file's name say which is meant.
 	const { unknown } = readQuestion(last, { ...table, name: ' ' }, columns);
-	const wordsOf = (file) =>
-		file
-			.toLowerCase()
-			.replace(/^.*[/\\]|\.\w+$/g, '')
-			.match(/\p{L}{3,}|\d+/gu) ?? [];
 	// `In February?` of sales-feb.csv, where no column has dates
 	const isOwn = (file, said) =>
-		wordsOf(file).some(
-			(word) =>
-				files.some((each) => !wordsOf(each).includes(word)) &&
-				(stem(word) === stem(said) || (monthNumber(word) ?? 0) === monthNumber(said))
+		nounsOf(file).some(
+			(noun) =>
+				(noun === stem(said) || (monthNumber(noun) ?? 0) === monthNumber(said)) &&
+				files.some((each) => !nounsOf(each).includes(noun))
 		);
 	const waysTo = (file) => [file, ...unknown.filter((word) => isOwn(file, word))];
 	const isIn = (way) => last.toLowerCase().includes(way.toLowerCase());
 	const isOfTotal = /\bcompar/i.test(last);
 	const named = isOfTotal && ALL_FILES.test(lastLine(asked)) ? files : files.filter((file) => waysTo(file).some(isIn));
-	if (named.length === 0) return { files, table, all, columns, question };
+	if (named.length === 0) return read;
 	const rest = named
 		.flatMap(waysTo)
 		.map((way) => new RegExp(way.replace(/[^\p{L}\p{N}]/gu, '\\$&'), 'gi'))
@@ -113,7 +109,7 @@ function readFiles(files, options) {
 	if (named.length === 1 || !COMPARING.test(last)) return readFiles(named, { ...options, question: rest });
 	// `Did they take more?`, where what adds up is no money
 	const isClear = isOfTotal || OF_COIN.test(columns[likelyOf(columns)]?.name) || namedColumns(last, columns).length > 0;
-	if (!isClear) return { files, table, all, columns, question };
+	if (!isClear) return read;
 	const plain = rest.replace(/^\W*(did|do|does|is|are|was|were)\b/i, '').replaceAll(new RegExp(COMPARING, 'giu'), ' ');
 	return readFiles(named, { ...options, question: `${plain} total per ${FILE}` });
 }
@@ -124,9 +120,8 @@ export function isOfFiles({ files, question = '', ...options }) {
 		.toLowerCase()
 		.replace(/\b(what|which)['’]s\b/, '$1');
 	const named = files.filter((file) => said.includes(file.toLowerCase()));
-	const compared = named.length > 1 ? named : files;
-	if (/\bcompar/.test(said) && compared.length > 1 && tablesOf({ ...options, files: compared }).length === 1)
-		return false;
+	const isOneTable = () => tablesOf({ ...options, files: named.length > 0 ? named : files }).length === 1;
+	if (/\bcompar/.test(said) && isOneTable()) return false;
 	const text =
 		files.length > 1 ? files.reduce((rest, file) => rest.replaceAll(file.toLowerCase(), 'files'), said) : said;
 	const isMeant = OF_FILES.test(text) || (files.length > 1 && /\b(these|those|both|all|them)\W*$/.test(text));
@@ -238,14 +233,8 @@ export function filesMeant(options, hasColumns) {
 		const sure = conditions.filter(({ isNamed }) => isNamed).length;
 		// `York` is more of a town than of `Train ticket York`.
 		const parts = conditions.filter(({ isPart }) => isPart).length / 2;
-		const found =
-			conditions.length +
-			sure -
-			parts +
-			by.length +
-			Number(isOfNumber) +
-			Number(Boolean(isOfSales)) +
-			Number(Boolean(flow));
+		const kinds = [isOfNumber, isOfSales, flow].filter(Boolean).length;
+		const found = conditions.length + sure - parts + by.length + kinds;
 		const deed = deedOf(read, each);
 		const unknown = [...read.unknown, ...deed];
 		// `When did Kit start?` is of the file with such a column.
@@ -260,11 +249,8 @@ export function filesMeant(options, hasColumns) {
 	const most = Math.max(...known.map(({ points }) => points));
 	const best = known.filter(({ points }) => points === most);
 	// `Did any member buy bread?` of members.csv and bakery.csv
-	const words = (
-		lastLine(options.question)
-			.toLowerCase()
-			.match(/\p{L}+/gu) ?? []
-	).map(stem);
+	const last = lastLine(options.question).toLowerCase();
+	const words = (last.match(/\p{L}+/gu) ?? []).map(stem);
 	const isOfOther = (one) =>
 		known.some(({ nouns }) =>
 			nouns.some((noun) => words.includes(noun) && !one.nouns.includes(noun) && !isThingOf(noun, one))
@@ -278,8 +264,7 @@ export function filesMeant(options, hasColumns) {
 	// `Who was there?` names nothing of a table.
 	const isOfNothing = ({ read: { measure, end, isOverview, isChart, isList, isOfWho } }) =>
 		!(measure || end || isOverview || isChart) && (isOfWho || !isList);
-	if (most === 0 && known.every(isOfNothing))
-		return lacking(known, [lastLine(options.question).toLowerCase().replace(/\W+$/, '')]);
+	if (most === 0 && known.every(isOfNothing)) return lacking(known, [last.replace(/\W+$/, '')]);
 	if (most < 0) {
 		const inNone = best[0].unknown.filter((word) => known.every(({ unknown }) => unknown.includes(word)));
 		return inNone.length > 0 && (!OF_FILES.test(options.question) || OF_WORDS.test(options.question))
@@ -291,20 +276,17 @@ export function filesMeant(options, hasColumns) {
 
 /** `Did Leo sell anything?`, where only another file has Leo. */
 function notThere(known, question) {
-	for (const { unknown, columns, table, isOfSales } of known) {
-		const [who, ...others] = columns.filter(({ name, type }) => type === 'text' && WHO.test(name));
-		const isName = (word) =>
-			known.some(({ read, columns: own }) =>
-				read.conditions.some(
-					({ index, cells = [] }) =>
-						index === labelOf(own) && cells.some((text) => text.toLowerCase().split(/\s+/).includes(word))
-				)
-			);
-		if (!isOfSales || !who || others.length > 0 || unknown.length === 0 || !unknown.every(isName)) continue;
-		const lead = /^\W*(do|does|did|has|have|had)\b/i.test(lastLine(question)) ? 'No' : '**None**';
-		return `${lead}: no row has ${asSaid(unknown, question).join(', ')} in ${cell(who.name)} (of ${table.name}).`;
-	}
-	return '';
+	const names = known.flatMap(({ read, columns }) =>
+		read.conditions.flatMap(({ index, cells = [] }) => (index === labelOf(columns) ? cells : []))
+	);
+	const parts = names.flatMap((name) => name.toLowerCase().split(/\s+/));
+	const found = known.find(
+		({ unknown, isOfSales }) => isOfSales && unknown.length > 0 && unknown.every((word) => parts.includes(word))
+	);
+	const [who, ...others] = found?.columns.filter(({ name, type }) => type === 'text' && WHO.test(name)) ?? [];
+	if (!who || others.length > 0) return '';
+	const lead = /^\W*(do|does|did|has|have|had)\b/i.test(lastLine(question)) ? 'No' : '**None**';
+	return `${lead}: no row has ${asSaid(found.unknown, question).join(', ')} in ${cell(who.name)} (of ${found.table.name}).`;
 }
 
 /** `Did Leo sell anything?` of a list of people: that he is in it says nothing of what he did. */
