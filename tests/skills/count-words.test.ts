@@ -164,6 +164,35 @@ describe('count-words: questions about a text file', () => {
 		);
 	});
 
+	const MINUTES =
+		'# Club\n\n**Apologies:** Sue\n\n## 1. Water\nWe got a quote of £245 from J. Finch & Son. Ann voted against.\n\n' +
+		'## Waiting list\nThere are 14 people on it. No decision; to be discussed.\n\n## Rules\nBonfires: a complaint. Bonfires are banned in summer.\n\n' +
+		'## Actions\n| Who | What |\n|---|---|\n| Bo | Order the tap |\n| Cy | Fix the gate |\n\nNext meeting: May\n';
+
+	it.each([
+		['How much did Finch ask?', '> Line 6: We got a quote of £245 from J. Finch & Son.\n\n'],
+		['Who sent apologies?', '> Line 3: **Apologies:** Sue\n\nThis sentence has'],
+		[
+			'What are the actions?',
+			'> Line 14: ## Actions\n>\n> Line 17: Who: Bo; What: Order the tap\n>\n> Line 18: Who: Cy; What: Fix the gate\n\nWhat'
+		],
+		[
+			'What was decided about the waiting list?',
+			'> Line 9: No decision; to be discussed.\n\nThis sentence says what was decided.'
+		],
+		['What was decided about Rome?', "trip.txt can't answer that: no sentence has"],
+		[
+			'Are bonfires allowed in June?',
+			'> Line 12: Bonfires are banned in summer.\n\nThese 2 sentences have “bonfires”. No such sentence has “allowed” or “June”.'
+		],
+		['When was June told about bonfires?', "trip.txt can't answer that: no sentence has two of"]
+	])(
+		'quotes whole sentences, rows with their columns, and what stands under a heading: %s',
+		async (question, expected) => {
+			expect((await ask(question, MINUTES)).stdout).toContain(expected);
+		}
+	);
+
 	it('says that it can’t sum up a text, and how it begins', async () => {
 		expect((await ask('What does it say?')).stdout).toMatch(
 			/^This finds words in trip\.txt, and can't sum up .*It begins:\n\n> Line 1: # Trip\n/

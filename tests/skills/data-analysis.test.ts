@@ -871,6 +871,67 @@ describe('data-analysis: several files', () => {
 		expect(stdout).toContain(`**${file}**: `);
 	});
 
+	const SALES = 'date,item,qty,unit_price,seller\n';
+	const [FEB, MAR] = [
+		'2025-02-01,Bread,10,4,Amy\n2025-02-03,Cake,1,20,Dan\n',
+		'2025-03-02,Bread,8,4,Amy\n2025-03-09,Bun,30,2,Kit\n'
+	];
+	const STAFF =
+		'name,start_date,hourly_pay,target\nAmy,2021-05-10,13.20,400\nKit,2025-03-05,11.80,100\nLeo,2024-11-01,11.90,150\n';
+
+	async function analyzeSales(question: string, header = SALES, rows = (text: string) => text): Promise<string> {
+		const cwd = await withFile('sales-feb.csv', header + rows(FEB));
+		await writeFile(join(cwd, 'sales-mar.csv'), header + rows(MAR));
+		await writeFile(join(cwd, 'staff.csv'), STAFF);
+		const { stdout } = await runSkill(SCRIPT, ['sales-feb.csv', 'sales-mar.csv', 'staff.csv', '--question', question], {
+			cwd
+		});
+		return stdout;
+	}
+
+	it.each([
+		['Total revenue', 'The Total is **152**.'],
+		['What was the total revenue in February?', 'The Total in February is **60** (2 of 4 sales).'],
+		['Who sold the most in March?', '**Kit** has the highest Total in March (60), **Amy** the lowest (32).'],
+		['Total revenue per seller over both months', '**Amy** has the highest Total (72)'],
+		[
+			'Did we sell more bread in February or in March?',
+			'is **8** higher for **February 2025** (40) than for **March 2025** (32)'
+		],
+		[
+			'Compare sales-feb.csv with sales-mar.csv',
+			'**sales-mar.csv** has the highest Total (92), **sales-feb.csv** the lowest (60).'
+		]
+	])('files with the same columns are one table, and the answer says so: %s', async (question, answer) => {
+		const stdout = await analyzeSales(question);
+		expect(stdout).toContain(answer);
+		expect(stdout).toContain('From **sales-feb.csv and sales-mar.csv**: ');
+	});
+
+	it('where no column has dates the month is a word of the name of a file', async () => {
+		const undated = (question: string) =>
+			analyzeSales(question, SALES.slice(5), (text) => text.replace(/^\S{10},/gm, ''));
+		expect(await undated('Total revenue in February?')).toMatch(
+			/The Total is \*\*60\*\*\.[^]*\*\*sales-feb\.csv\*\*: 2 rows/
+		);
+		const both = await undated('Did we sell more bread in February or in March?');
+		expect(both).toContain('**sales-feb.csv** has the highest Total for item “Bread” (40)');
+	});
+
+	it.each([
+		['Did Leo sell anything?', 'No: no row has “Leo” in seller (of sales-feb.csv and sales-mar.csv).'],
+		['Who was there?', "can't answer that: I find nothing for “Who was there” in them."],
+		['Has Kit paid?', "staff.csv can't answer that: I find nothing for “paid” in it."],
+		['Who earns the most per hour?', 'The highest hourly_pay is **13.20**: Amy.'],
+		['When did Kit start?', 'The start_date of Kit is **2025-03-05**.'],
+		['Does everyone on the staff list appear in the sales?', 'One question can look at one file at a time']
+	])(
+		'a name that is only mentioned is no answer, and a file with the column is asked first: %s',
+		async (question, answer) => {
+			expect(await analyzeSales(question)).toContain(answer);
+		}
+	);
+
 	it.each([
 		['What are these two files about?', '- **club.csv**: 3 rows; '],
 		['Sum up all files', '- **club.csv**: 3 rows; '],

@@ -10,7 +10,7 @@ const MOST_SHOWN = 10;
 const MOST_FIRST = 3;
 /** Hold a question together, or speak of the file itself. */
 const SMALL = new Set(
-	`a an the this that these those it its he she they them their his her i we you me my our your us is are was were be been being am do does did done has have had
+	`a an the this that these those it its he she they them their his her i we you me my our your us is are was were be been being am do does did done has have had made
 	 can could will would shall should may might must what which who whom whose when where why how many much often of in on at for from to with into as by about
 	 and or but not no if then than so any some all each every there here please tell show list give find get look see say says said read file files text texts document documents note notes
 	 line lines sentence sentences word words mention mentions mentioned contain contains written write anything something anyone someone everything let know
@@ -62,7 +62,7 @@ const SAID_SO = [
 	[
 		DECIDED,
 		/\bwhat\b.*\b(decided|agreed|decisions?)\b/i,
-		/\b(decided|agreed|resolved|approved|decisions?)\b/i,
+		/\b(decided|agreed|resolved|approved|voted|decisions?)\b/i,
 		'What was decided?'
 	]
 ];
@@ -98,21 +98,23 @@ function main(args) {
 	// `Summarise the minutes` is of minutes.txt.
 	const isNamed = (word) => SUMMING.test(line) && called.some((each) => isSame(each, word));
 	const asked = [...new Set(telling(line))].filter((word) => !isNamed(word));
+	let [subject] = asked;
 	for (const [what, asking, pattern] of SAID_SO) {
 		if (!asking.test(line)) continue;
 		// `What was decided about the fee?`
 		const topics = asked.filter(
 			(word) => !pattern.test(word) && !asking.test(word) && !/^(decid|agree|meeting)/i.test(word)
 		);
-		const isAbout = ({ text }) =>
+		const isAbout = ({ about }) =>
 			what !== DECIDED ||
 			topics.length === 0 ||
-			topics.some((topic) => wordsOf(text).some((word) => isSame(topic, word)));
+			topics.some((topic) => wordsOf(about).some((word) => isSame(topic, word)));
 		const said = sentences.filter((each) => pattern.test(each.text) && isAbout(each)).slice(0, MOST_SHOWN);
 		if (said.length > 0)
 			return console.log(
 				`${quoted(said)}\n\n${said.length === 1 ? 'This sentence says' : 'These sentences say'} ${what}.`
 			);
+		if (what === DECIDED && topics.length > 0) [subject] = topics;
 	}
 	if (asked.length === 0) {
 		console.log(`This finds words in ${name}, and can't sum up what it says. It begins:\n`);
@@ -124,19 +126,21 @@ function main(args) {
 		return { ...each, isSaid, hits: asked.filter((word) => isSaid(word) || kindIn(each.text, word)) };
 	});
 	const most = Math.max(...found.map(({ hits }) => hits.length));
-	// One word of many is found by chance.
-	if (most === 0 || (most === 1 && asked.length > 2))
+	// One word of many is found by chance, unless it's what is asked about.
+	const isMeant = ({ isSaid }) => most > 1 || (asked.length < 3 && subject === asked[0]) || isSaid(subject);
+	const best = found.filter((each) => each.hits.length === most && isMeant(each));
+	if (most === 0 || best.length === 0)
 		return console.log(
 			`${name} can't answer that: no sentence has ${most > 0 ? 'two of ' : ''}${inWords(marked(asked), most > 0 ? 'and' : 'or')}. This finds words, and doesn't read what is meant.\n\n${questions(sentences)}`
 		);
-	const best = found.filter(({ hits }) => hits.length === most);
-	// What stands below a heading: a sentence, or a whole list.
+	// What stands below a heading: its section, a sentence, or a whole list or table.
 	let isBelow = false;
 	const shown = found.filter((each, at) => {
 		const before = found[at - 1];
 		isBelow =
 			before !== undefined &&
-			((best.includes(before) && isHeading(before.text)) || (isBelow && isItem(before.text) && isItem(each.text)));
+			((best.includes(before) && isLead(before, each)) ||
+				(isBelow && (isItem(before) ? isItem(each) : each.heading !== '' && each.heading === before.heading)));
 		return isBelow || best.includes(each);
 	});
 	const known = asked.filter((word) => best.some(({ hits }) => hits.includes(word)));
@@ -176,20 +180,44 @@ function questions(sentences) {
 	return `You can ask for:\n\n${[...told, ...list, 'How many words does it have?'].map((each) => `- ${each}`).join('\n')}`;
 }
 
-/** With the numbers of their lines; a line that only stands for layout has none. */
+/**
+ * With the numbers of their lines, and what they are about: their line and the heading above; a line that only stands for layout has
+ * none. A row of a table is one, with the names of its columns.
+ */
 function sentencesOf(text) {
 	const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
-	return text.split(/\r\n|\r|\n/).flatMap((line, index) => {
+	const lines = text.split(/\r\n|\r|\n/);
+	let [heading, columns] = ['', null];
+	return lines.flatMap((line, index) => {
+		if (/^#{1,6} /.test(line)) heading = line;
+		const cells = cellsOf(line);
+		const isNames = cells && /^[\s|:-]+$/.test(lines[index + 1] ?? '') && cellsOf(lines[index + 1]);
+		columns = isNames ? cells : cells && columns;
+		if (isNames || /^[\s|:-]+$/.test(line)) return [];
+		const row = cells?.map((cell, at) => (columns?.[at] && cell ? `${columns[at]}: ${cell}` : cell)).filter(Boolean);
 		const sentences = [];
-		for (const { segment } of segmenter.segment(line)) {
-			// `Dr. Olsen` is no end.
-			if (/\b(Dr|Mr|Mrs|Ms|Prof|St|No)\. *$/.test(sentences.at(-1) ?? '')) sentences.push(sentences.pop() + segment);
+		for (const { segment } of row ? [{ segment: row.join('; ') }] : segmenter.segment(line)) {
+			// `Dr. Olsen`, `J. Finch` and `1. Minutes` are no end.
+			if (/(\b(Dr|Mr|Mrs|Ms|Prof|St|No|\p{Lu})|^\W*\d{1,3})\. *$/u.test(sentences.at(-1) ?? ''))
+				sentences.push(sentences.pop() + segment);
 			else sentences.push(segment);
 		}
 		return sentences.flatMap((each) =>
-			/[\p{L}\p{N}]/u.test(each) && !/^\d{1,3}\.$/.test(each.trim()) ? [{ line: index + 1, text: each.trim() }] : []
+			/[\p{L}\p{N}]/u.test(each) && !/^\d{1,3}\.$/.test(each.trim())
+				? [{ line: index + 1, text: each.trim(), about: `${heading} ${line}`, heading, isRow: Boolean(row) }]
+				: []
 		);
 	});
+}
+
+function cellsOf(line) {
+	return /^\s*\|.*\|\s*$/.test(line)
+		? line
+				.trim()
+				.slice(1, -1)
+				.split('|')
+				.map((cell) => cell.trim())
+		: null;
 }
 
 function wordsOf(text) {
@@ -206,29 +234,21 @@ function isSame(one, other) {
 	return stem(one.toLowerCase()) === stem(other.toLowerCase());
 }
 
-/** A few words without an end. */
-function isHeading(text) {
-	return !/[.!?:]$/.test(text) && !isItem(text) && wordsOf(text).length <= 5;
+/** A few words without an end, or what ends with a colon before a list. */
+function isLead({ text, ...lead }, next) {
+	const isHeading = /^#/.test(text) || (!/[.!?:]$|:\W*\s/.test(text) && wordsOf(text).length <= 5);
+	return !isItem({ text, ...lead }) && (isHeading || (/:\W*$/.test(text) && isItem(next)));
 }
 
-function isItem(text) {
-	return /^([-*•]|\d{1,2}[.)]) /.test(text);
+function isItem({ text, isRow }) {
+	return isRow || /^([-*•]|\d{1,2}[.)]) /.test(text);
 }
 
-const IRREGULAR = {
-	paid: 'pay',
-	met: 'meet',
-	sent: 'send',
-	sold: 'sell',
-	bought: 'buy',
-	held: 'hold',
-	took: 'take',
-	gave: 'give',
-	made: 'make',
-	wrote: 'write',
-	came: 'come',
-	went: 'go'
-};
+const IRREGULAR = Object.fromEntries(
+	'paid:pay met:meet sent:send sold:sell bought:buy held:hold took:take gave:give made:make wrote:write came:come went:go voted:vote decision:decide decisions:decide'
+		.split(' ')
+		.map((pair) => pair.split(':'))
+);
 
 function stem(word) {
 	const bare = (IRREGULAR[word] ?? word).replace(/(?<=\p{L}{3})(ing|ed|es|s)$/u, '');

@@ -2,7 +2,7 @@
 /** Analyzes a CSV file: a table by group, every column, statistics, and a bar chart as SVG. */
 
 import { existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, isAbsolute, parse as parsePath, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { analyze } from '../lib/analysis.mjs';
 import { answer } from '../lib/answer.mjs';
@@ -37,7 +37,6 @@ import {
 	numberReport,
 	offered
 } from '../lib/report.mjs';
-import { openTable } from '../lib/table.mjs';
 
 const USAGE = `Usage: analyze_csv.mjs FILE... [--question TEXT] [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,median,count,min,max}]
                        [--period {day,weekday,month,quarter,year}] [--where CONDITION]
@@ -82,11 +81,14 @@ function main(args) {
 	if (isOfFiles(options)) return describe(options);
 	const places = placesOf(options);
 	if (places.length > 0) return console.log(places.map((each) => `- ${each}`).join('\n'));
-	const { meant, unknown } = options.files.length === 1 ? { meant: options.files } : filesMeant(options, hasColumns);
-	if (unknown && meant.length > 1) return lack(options, meant, unknown);
+	const { meant, unknown = [], none } = filesMeant(options, hasColumns);
+	if (none) return console.log(none);
+	if (unknown.length > 0) return lack(options, meant, unknown);
 	if (meant.length === 0) return divide(options);
-	if (options.question?.trim() && meant.length > 1) return offer(meant, options.question);
-	for (const file of meant) for (const question of partsOf(options, file)) report({ ...options, file, question });
+	if (options.question?.trim() && meant.length > 1)
+		return meant.every(({ read }) => read.isOverview) ? describe(options) : offer(meant, options.question);
+	for (const { table, all, ...each } of meant)
+		for (const question of partsOf({ ...each, table, all })) report({ ...options, table, all, question });
 }
 
 function hasColumns(options, table) {
@@ -101,10 +103,10 @@ function hasColumns(options, table) {
 
 function report(options) {
 	const notes = [];
-	const whole = openTable(options.file, options);
+	const whole = options.table;
 	const isAsked = Boolean(options.question?.trim());
 	/** Of the whole file, where only some of its rows may be meant. */
-	const all = isAsked || options.where.length > 0 ? analyze(whole, []) : null;
+	const all = options.all ?? (options.where.length > 0 ? analyze(whole, []) : null);
 	const asked = isAsked ? readQuestion(options.question, whole, all.columns) : null;
 	if (asked && asked.unknown.length > 0 && !asked.isOverview) {
 		const none = noneThere(asked, options.question, all.columns);
@@ -164,12 +166,13 @@ function report(options) {
 	}
 	const facts = [
 		table.only ? `${rows.toLocaleString('en-US')} of ${countOf(all.rows, 'row')}` : countOf(rows, 'row'),
-		countOf(columns.length - (table.productNote ? 1 : 0), 'column')
+		countOf(columns.length - Number(Boolean(table.productNote)) - Number(Boolean(table.isOfSeveral)), 'column')
 	];
 	// Nobody needs to be told what nearly every file has.
 	if (!/^(comma|tab)$/.test(table.delimiterName)) facts.push(`divided by ${table.delimiterName}`);
 	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
-	if (!asked || drawn || options.files.length > 1) console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
+	if (!asked || drawn || options.files.length > 1)
+		console.log(`${table.isOfSeveral ? 'From ' : ''}**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
 	if (answered.isWhole) {
 		const more = rows === 0 || groups ? '' : offered(questionsOf(whole, columns));
 		const statistics = numberReport(columns);
@@ -373,7 +376,7 @@ function checkedChartPath(options, table, { by, period, conditions, value, measu
 				: each.text.replace(`${table.columns[each.index]} `, '')
 		)
 		.join(' ');
-	const base = slug(`${parsePath(table.name).name} ${only}`) || 'data';
+	const base = slug(`${table.name.replace(/\.\w+(?=$|,| and )/g, '')} ${only}`) || 'data';
 	// Another figure is another chart.
 	const figure = slug(
 		[
@@ -393,7 +396,7 @@ function checkedChartPath(options, table, { by, period, conditions, value, measu
 	const place = relative(realpathSync('.'), realpathSync(folder));
 	if (/^\.\.(?:$|[/\\])/.test(place) || isAbsolute(place))
 		throw new UsageError(`The chart must be in the working directory, but ${path} isn't.`);
-	if (existsSync(path) && realpathSync(path) === realpathSync(options.file))
+	if (existsSync(path) && options.files.some((file) => realpathSync(path) === realpathSync(file)))
 		throw new UsageError(`The chart can't replace the analyzed file (${path}).`);
 	return path;
 }

@@ -14,7 +14,7 @@ import {
 } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
 import type { Action, Work } from './actions.ts';
-import { isFileName, isSeen, type Slot, slotWords, wantedExtensions } from './slots.ts';
+import { isFileName, isSeen, type Slot, slotWords, wantedExtensions, wordsForFile } from './slots.ts';
 
 /** What is asked before anything runs. */
 export type Ask =
@@ -182,7 +182,9 @@ export function offerText(
 
 /** For what no script does, such as a poem, with what can be asked about a file. */
 export function unableText(what: string, offer: readonly string[], file?: string): string {
-	const own = file === undefined ? [] : [...offer.slice(0, 2), `Summarise ${file}`, `What can I ask about ${file}?`];
+	// A text is quoted, and not summed up.
+	const whole = wordsForFile(file ?? '').includes('table') ? [`Summarise ${file}`] : [];
+	const own = file === undefined ? [] : [...offer.slice(0, 2), ...whole, `What can I ask about ${file}?`];
 	const asks = own.length > 0 ? own.slice(0, 3) : ['What can you do?'];
 	return [`Demo mode can’t ${what}: ${ONLY_SCRIPTS} ${NEXT}`, listed(asks), CONNECT].join('\n\n');
 }

@@ -83,6 +83,8 @@ const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|
 const COMMON = /^(take|make|get|go|come|bring|give|put|need|want|will)$/;
 /** Of several files; of `sum up`. */
 const ALL = /^(all|both|each|two|three|four|five|\d|up|points?|bullets?|sentences?|paragraphs?|briefly)$/;
+/** `over both files`, `the two sales files` */
+const SEVERAL = /\b(both|all|these|those|the (two|three|\d+))( \w+)? (files|tables|sheets)\b/i;
 /** Looks for the file that has something. */
 const OF_FILES = /\b(which|what|any) (of (my|the|these|those) )?(files?|documents?)\b/i;
 /** Asks for no work, but what there is. */
@@ -106,7 +108,7 @@ const FOLLOWING = new RegExp(
 		String.raw`^\W*(and|now|also|then|again|same|instead|what about|how about|but|only|just|their|his|her|its|(make|do|sort|order|show|draw) (it|that|this|them|those|these|the same)|as an?|per|by)\b`,
 		String.raw`^\W*(in|at|on|for|from|since|without) (?!which|what|each|every|all)\S+( \S+){0,2}$`,
 		String.raw`^\W*(in|at|on|for|from|since|with|without) .{1,60} only\W*$`,
-		String.raw`\b(of|among) (them|those|these)\b|\b(they|them|their)\b`,
+		String.raw`\b(of|among) (them|those|these)\b|\b(they|them)\b|(?<!\b(?:who|whose|which|what|any\w*|every\w*|each|all)\b.*)\btheir\b`,
 		String.raw`^\W*(which|who|what)( ones?| (are|were|is|was) (they|these|those|(the )?\w+est))\W*$`
 	].join('|'),
 	'i'
@@ -419,7 +421,8 @@ function aboutFiles(scene: Scene, message: Message): Step | null {
 	const isAlone = brought.length === 0 || message.payload !== null || request.toolChoice !== 'auto';
 	if (isAlone || HELP.test(message.text) || isWishForChange(message.text)) return null;
 	const meant = fileMeant(message, brought);
-	const files = meant === undefined ? brought : [meant];
+	const paths = brought.filter((path) => filesIn(message).includes(path));
+	const files = meant === undefined ? (paths.length > 0 ? paths : brought) : [meant];
 	const named = meant === undefined ? [] : tokenizeName(meant);
 	const isOf = (word: Word) =>
 		isFiller(word) ||
@@ -487,12 +490,19 @@ function broughtBy({ brought }: Scene, { attached }: Message): string[] {
 	return [...new Set(attached.length > 0 ? attached : brought)];
 }
 
+/** Does the message speak of what the skill is for: by a word of its name, or by more than one of its description? */
+function isClear(name: string, stems: ReadonlySet<string>, message: Message): boolean {
+	const telling = tellingIn(message);
+	const known = telling.filter((word) => !COMMON.test(word.lower) && isAmong(word, stems));
+	const isNamed = telling.some(({ stem }) => tokenizeName(name).includes(stem));
+	return isNamed || (known.length > 1 && 2 * known.length > telling.length);
+}
+
 /** Does a skill that speaks of no files take it? */
 function isElsewhere(scene: Scene, message: Message): boolean {
-	const telling = tellingIn(message);
 	const skills = scene.history.skills.filter(({ name, description }) => {
 		const stems = new Set([...tokenizeName(name), ...tokenize(description)]);
-		return ![...stems].some(isFileNoun) && telling.some((word) => !COMMON.test(word.lower) && isAmong(word, stems));
+		return ![...stems].some(isFileNoun) && isClear(name, stems, message);
 	});
 	const loaded = new Map([...scene.history.loaded].filter(([name]) => skills.some((each) => each.name === name)));
 	const history = { ...scene.history, skills, loaded, calls: [] };
@@ -509,6 +519,7 @@ function described(scene: Scene, file: string): Step | null {
 /** The only file, or the only one that the message calls by a word of its name; undefined where that isn’t clear. */
 function fileMeant(message: Message, files: readonly string[]): string | undefined {
 	if (files.length < 2) return files[0];
+	if (SEVERAL.test(message.text)) return undefined;
 	const paths = filesIn(message).filter((path) => files.includes(path));
 	const said = new Set(framing(message).flatMap((word) => (isFiller(word) ? [] : word.stem)));
 	const isCalledSo = (path: string) => tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')).some((word) => said.has(word));
@@ -712,8 +723,6 @@ function choose(
 	const later = framing(message).filter(
 		(word) => word !== message.words[0] && !isFiller(word) && word.lower !== 'file'
 	);
-	const isAsked =
-		files.length === 0 && brought.length > 0 && (isQuestion(message.text) || isDataQuestion(message.text));
 	for (const query of [asked, [message.text]]) {
 		const ranked = index
 			.rank([...query, ...extra].join(' '), 3 * MAX_COMPARED)
@@ -729,12 +738,16 @@ function choose(
 					fit > 1 &&
 					(!isWish || 2 * later.filter((word) => isAmong(word, stems)).length > later.length);
 				const isKnown = tool !== null || loaded.has(name) || isFor;
-				// A question where there is a file is for no skill of others; a wish is for none that only reads such.
+				// Where there is a file, a skill of others must be named, or most of what is said speak of it; a wish is for none that only reads such.
 				const isOther =
-					fit > 1
-						? isWish && message.attached.length > 0
-						: isAsked && brought.every((path) => speaksOf(path, stems) === 0);
-				const isMeant = isKnown || hasValue(message) || (!isOther && isWorth(name, stems));
+					files.length === 0 &&
+					brought.length > 0 &&
+					tool === null &&
+					!history.pinned.has(name) &&
+					(history.calls.some(isRefusal) || brought.every((path) => speaksOf(path, stems) < 2)) &&
+					!isClear(name, stems, message);
+				const isRead = fit > 1 && isWish && message.attached.length > 0;
+				const isMeant = !isOther && (isKnown || hasValue(message) || (!isRead && isWorth(name, stems)));
 				const isSure = files.length > 0 && fit === 3;
 				const isFirst = isSure && files.some((path) => isFirstOf(path, description));
 				return {

@@ -594,6 +594,37 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(texts[0]).not.toMatch(/I need|should I|Which of these/);
 	});
 
+	test.each([
+		'List everything over £70',
+		'What is Joy’s target?',
+		'Who reached their target?',
+		'Change the category of Dishoom to food'
+	])('F9: after a question about a file no skill of others is loaded by one word: %s', async (text) => {
+		const file = { text: 'How much did I spend in May?', attached: ['bank.csv'] };
+		const { loaded, calls } = await talk({ skills: BUNDLED }, file, text);
+		expect(loaded).toEqual(['data-analysis']);
+		expect(calls.every((call) => String(call).startsWith('scripts/analyze_csv.mjs'))).toBe(true);
+		expect((await talk({ skills: BUNDLED }, file, 'How is the weather in Oslo?')).loaded).toContain('weather');
+	});
+
+	test('F9: “their” of who is asked for goes on with no question before; files that are named are asked alone, and once', async () => {
+		const refusal = { ...DONE, stdout: "sales.csv can't answer that: I find nothing for “new” in it.\n" };
+		const setting = { skills: BUNDLED, answer: () => refusal };
+		const file = { text: 'What is new in March?', attached: ['sales.csv', 'old.csv', 'staff.csv'] };
+		const { calls } = await talk(setting, file, 'Who reached their target?', 'Compare sales.csv with old.csv');
+		const asked = (question: string, ...files: string[]) => [
+			'scripts/analyze_csv.mjs',
+			...files,
+			'--question',
+			question
+		];
+		expect(calls).toEqual([
+			asked('What is new in March?', ...file.attached),
+			asked('Who reached their target?', ...file.attached),
+			asked('Compare sales.csv with old.csv', 'sales.csv', 'old.csv')
+		]);
+	});
+
 	test('F9: of the skills that speak of a file only that is loaded which is about it, unless a word calls for another', async () => {
 		const file = { text: 'Is Ben a member?', attached: ['members.csv'] };
 		expect((await talk({ skills: BUNDLED }, file)).loaded).toEqual(['data-analysis']);
@@ -1593,7 +1624,7 @@ describe('F9: files', () => {
 		const { texts, loaded } = await talk(setting, { text: 'Write me a poem', attached: ['trip.txt'] });
 		expect(loaded).toEqual([]);
 		expect(texts[0]).toContain('Demo mode can’t write poems: it only runs the scripts of skills.');
-		expect(offeredIn(texts[0]!).answers).toEqual(['Summarise trip.txt', 'What can I ask about trip.txt?']);
+		expect(offeredIn(texts[0]!).answers).toEqual(['What can I ask about trip.txt?']);
 	});
 
 	test.each([
