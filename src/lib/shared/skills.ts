@@ -386,7 +386,9 @@ export type SkillFileWrite = z.infer<typeof skillFileWrite>;
 export const skillFileRename = z.strictObject({
 	path: skillFilePath,
 	/** Also in another folder of the skill. */
-	to: skillFilePath
+	to: skillFilePath,
+	/** Other files, in whose text the new path takes the place of the old one. */
+	alsoIn: z.array(skillFilePath).max(100).optional()
 });
 export type SkillFileRename = z.infer<typeof skillFileRename>;
 

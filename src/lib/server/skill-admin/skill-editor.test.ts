@@ -334,6 +334,31 @@ describe('F1: a version from before an edit', () => {
 		expect(await text('a.md')).toBe('a');
 	});
 
+	test('is one edit for a renamed file and the texts that name it; what only looks like it stays', async () => {
+		const before = `${SKILL}\nRun scripts/run.sh, or {baseDir}/scripts/run.sh.\nNot scripts/run.sh.old, other/scripts/run.sh\n`;
+		await edit('SKILL.md', before);
+		await edit('b.md', 'nothing');
+		const count = (await listEdits(parts, 'good')).length;
+		const alsoIn = ['SKILL.md', 'b.md'];
+		await renameSkillFile(parts, 'good', { path: 'scripts/run.sh', to: 'scripts/$&.sh', alsoIn });
+		expect(await text('SKILL.md')).toBe(
+			`${SKILL}\nRun scripts/$&.sh, or {baseDir}/scripts/$&.sh.\nNot scripts/run.sh.old, other/scripts/run.sh\n`
+		);
+		const edits = await listEdits(parts, 'good');
+		expect(edits).toHaveLength(count + 1);
+		expect(edits[0]?.files.map(({ path, kind }) => [path, kind])).toEqual([
+			['scripts/$&.sh', 'added'],
+			['scripts/run.sh', 'removed'],
+			['SKILL.md', 'changed']
+		]);
+		await returnToEdit(parts, 'good', await newest());
+		expect(await text('SKILL.md')).toBe(before);
+		expect(await text('scripts/run.sh')).toBe('echo hi\n');
+		const wanted = { path: 'scripts/run.sh', to: 'scripts/go.sh', alsoIn: ['none.md'] };
+		await expect(renameSkillFile(parts, 'good', wanted)).rejects.toMatchObject(failsAs('not_found'));
+		expect(await text('scripts/run.sh')).toBe('echo hi\n');
+	});
+
 	test('has deleted files that are no text', async () => {
 		const bytes = Buffer.from([0, 255, 1, 2]);
 		await put('skills/good/logo.png', bytes);
@@ -426,7 +451,10 @@ describe('SECURITY: outside of the skill', () => {
 			await expect(readSkillFile(parts, 'good', path)).rejects.toMatchObject(refused);
 			await expect(writeSkillFile(parts, 'good', { path, text: 'x', digest: null })).rejects.toMatchObject(refused);
 			await expect(removeSkillFile(parts, 'good', path)).rejects.toMatchObject(refused);
-			const [from, to] = [{ path, to: 'x.md' }, { path: 'scripts/run.sh', to: path }];
+			const [from, to] = [
+				{ path, to: 'x.md' },
+				{ path: 'scripts/run.sh', to: path }
+			];
 			await expect(renameSkillFile(parts, 'good', from)).rejects.toMatchObject(refused);
 			await expect(renameSkillFile(parts, 'good', to)).rejects.toMatchObject(refused);
 			expect(await read('secret.txt')).toBe('secret\n');

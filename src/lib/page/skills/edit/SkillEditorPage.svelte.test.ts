@@ -495,6 +495,32 @@ describe('F1: the editor of a skill', () => {
 		expect(editor.path).toBe('scripts/x.sh');
 	});
 
+	test('a file is renamed in the texts that name it, too; where it isn’t, they are told', async () => {
+		const client = server();
+		client.files.set('SKILL.md', 'Run scripts/x.sh. Or ./scripts/x.sh.\n');
+		const { screen, onundoable } = await setup(client, 'scripts/x.sh');
+		const rename = async (to: string) => {
+			await screen.getByTestId('file-menu').click();
+			await page.getByTestId('rename-file').click();
+			await screen.getByLabelText('New name').fill(to);
+		};
+		await rename('scripts/y.sh');
+		await expect.element(screen.getByTestId('rename-followed')).toHaveTextContent('Also in SKILL.md (2 places)');
+		await screen.getByRole('button', { name: 'Rename' }).click();
+		await expect.poll(() => onundoable.mock.lastCall?.[0]).toBe('Renamed to “scripts/y.sh”');
+		const alsoIn = ['SKILL.md'];
+		expect(client.renameFile).toHaveBeenLastCalledWith('demo', { path: 'scripts/x.sh', to: 'scripts/y.sh', alsoIn });
+		await onundoable.mock.lastCall?.[1]();
+		expect(client.renameFile).toHaveBeenLastCalledWith('demo', { path: 'scripts/y.sh', to: 'scripts/x.sh', alsoIn });
+		await rename('scripts/z.sh');
+		await screen.getByTestId('rename-followed').click();
+		await screen.getByRole('button', { name: 'Rename' }).click();
+		await expect
+			.poll(() => onundoable.mock.lastCall?.[0])
+			.toBe('Renamed to “scripts/z.sh”. SKILL.md still names scripts/x.sh');
+		expect(client.renameFile).toHaveBeenLastCalledWith('demo', { path: 'scripts/x.sh', to: 'scripts/z.sh' });
+	});
+
 	test('the head speaks of what is shown, and the foot counts lines as the gutter does', async () => {
 		const { screen, code, client } = await setup(server(), 'scripts/x.sh');
 		await code.fill('echo 1');

@@ -4,9 +4,9 @@ import { changed, digestOf, DoctorError, replaceFile } from './skill-file.ts';
 import { FIXES, fixIdOf, isEarlier, isGuess } from './fixes.ts';
 import { readEntries, readFolderName, skillFileOf } from '../read/folder-walk.ts';
 import { readSafely, readSkillText } from '../read/safe-read.ts';
-import { loadSkill, readFacts, textIssues, withoutRepeats } from '../read/skill-loader.ts';
+import { loadSkill, missingScripts, readFacts, textIssues, withoutRepeats } from '../read/skill-loader.ts';
 import { type BrokenSkill, type Skill, type SkillIssue, SkillLoadError } from '../types.ts';
-import { existsSync, lstatSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { NOT_STANDARD, parseSkill, SPEC_KEYS } from '../parser.ts';
 import { instructionTokens, readFrontMatter } from '../read/front-matter.ts';
 import { TOOLS_FILE } from '../read/manifest.ts';
@@ -267,19 +267,6 @@ export function problemIn(text: string, dir: string): string | undefined {
 	const fault = issues.find(({ severity }) => severity === 'error');
 	if (status !== 'broken' || !fault) return undefined;
 	return `${fault.field === '_' ? 'SKILL.md' : fault.field} ${fault.message}`;
-}
-
-/** Scripts that the text names and its folder doesn't have. */
-function missingScripts(text: string, folder: string): SkillIssue[] {
-	if (!existsSync(folder)) return [];
-	const named = new Map(
-		[...text.matchAll(/(?<![\w./-])scripts\/[\w./-]*\w\.\w+/g)].map(({ 0: path, index }) => [path, index])
-	);
-	return [...named].flatMap(([path, index]): SkillIssue[] => {
-		if (existsSync(join(folder, path))) return [];
-		const line = text.slice(0, index).split('\n').length;
-		return [{ field: '_', severity: 'warning', message: `names ${path}, but the skill has no such file`, line }];
-	});
 }
 
 function readLeniently(text: string, path: string): Omit<TextCheck, 'fixes' | 'issues'> & { issues: SkillIssue[] } {
