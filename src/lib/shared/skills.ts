@@ -421,7 +421,7 @@ export const skillEdit = z.object({
 	...fileChanges.shape,
 	/** The first line that it added, or else removed, cut, with `+` or `−` before it. */
 	line: z.string().optional(),
-	/** It made the files what they were before the edit of this time. */
+	/** It made the files what they were before the edit with this id. */
 	backTo: z.string().optional(),
 	/** It took the edit before it back. */
 	isUndo: z.boolean().optional(),

@@ -240,12 +240,13 @@ describe('F1: a version from before an edit', () => {
 		await edit('scripts/run.sh', '\n');
 		const [, , , first] = await listEdits(parts, 'good');
 		await returnToEdit(parts, 'good', first?.id ?? '');
-		const at = (times: number) => new Date(times * LATER_MS).toISOString();
+		const edits = await listEdits(parts, 'good');
+		const [, , third, second] = edits.map(({ id }) => id);
 		const line = `+ echo ${'1'.repeat(75)}…`;
-		expect((await listEdits(parts, 'good')).map(({ line, backTo, isUndo }) => [line, backTo, isUndo])).toEqual([
-			['+ echo hi', at(1), undefined],
-			[line.replace('+', '−'), at(3), true],
-			[line, at(2), true],
+		expect(edits.map(({ line, backTo, isUndo }) => [line, backTo, isUndo])).toEqual([
+			['+ echo hi', first?.id, undefined],
+			[line.replace('+', '−'), third, true],
+			[line, second, true],
 			[line.replace('+', '−'), undefined, undefined],
 			[line, undefined, undefined]
 		]);

@@ -303,7 +303,7 @@ function backTo(edits: readonly Edit[], index: number): Pick<SkillEdit, 'backTo'
 		if ([...after].some(([path, id]) => before.get(path) !== id)) continue;
 		const { isReturn, isDraft } = edits[index] ?? {};
 		const isUndo = at === index + 1 && !isReturn && !isDraft;
-		return { backTo: edits[at]?.editedAt, ...(isUndo && { isUndo }) };
+		return { backTo: edits[at]?.id, ...(isUndo && { isUndo }) };
 	}
 	return {};
 }
