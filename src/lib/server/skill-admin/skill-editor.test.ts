@@ -252,6 +252,13 @@ describe('F1: a version from before an edit', () => {
 		]);
 	});
 
+	test('says before which edit it went back, also where a newer one had begun with the same', async () => {
+		for (const said of ['one\n', 'two\n', 'echo hi\n', 'three\n']) await edit('scripts/run.sh', said);
+		const first = (await listEdits(parts, 'good')).at(-1);
+		await returnToEdit(parts, 'good', first?.id ?? '');
+		expect((await listEdits(parts, 'good'))[0]?.backTo).toBe(first?.id);
+	});
+
 	test('says of new evals their first prompt, and nothing of lines that only open something', async () => {
 		const edited = async (path: string, text: string) => {
 			await edit(path, text);

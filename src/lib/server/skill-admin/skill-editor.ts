@@ -275,7 +275,7 @@ async function goBack(parts: SkillEditorParts, skill: Skill | BrokenSkill, edit:
 		before: now && kept(now),
 		after: before && digestOf(before.bytes)
 	}));
-	if (changed.length > 0) await parts.edits.keep(skill.dir, edited, 'return');
+	if (changed.length > 0) await parts.edits.keep(skill.dir, edited, { backTo: edit });
 	for (const { path, before, now } of changed) {
 		const folder = await hold(skill, path, before !== null);
 		try {
