@@ -149,6 +149,7 @@ test('F16: prompts are written with their checks in a form; results of skill-cre
 	await page.getByTestId('edit-evals').click();
 	const prompt = page.getByTestId('eval-prompt').first();
 	const rows = prompt.getByTestId('eval-expectation');
+	await prompt.locator('summary').first().click();
 	await expect(rows.first()).toBeVisible();
 	const before = await rows.count();
 	await prompt.getByRole('button', { name: /^Add check to prompt/ }).click();

@@ -65,6 +65,6 @@ test('F8, F16: a model that was stopped or failed can be asked again with the sa
 	await page.getByTestId('toast-action').click();
 	await expect(page.getByText('Undone. What you saved is still in its versions.')).toBeVisible();
 	await page.getByRole('tab', { name: 'Versions' }).click();
-	await expect(page.getByTestId('skill-edit').first()).toContainText('Went back to before the edit of');
+	await expect(page.getByTestId('skill-edit').first()).toContainText('Went back to before “');
 	await expect(page.getByTestId('skill-edit').nth(1)).toContainText('Saved from a draft');
 });

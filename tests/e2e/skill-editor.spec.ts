@@ -359,7 +359,8 @@ test('F1: a name that breaks the rules is loud when it’s saved; the addresses 
 	await code(page).fill(skillMd('Low Tide BIG', 'Text.'));
 	await expect(page.getByTestId('rename-note')).toContainText('It gets a new address; where it came from');
 	await page.getByTestId('save-file').click();
-	await expect(page.getByTestId('saved-broken')).toContainText('must have only lowercase letters');
+	await expect(page.getByTestId('saved-broken')).toBeVisible();
+	await expect(page.getByTestId('editor-issue').first()).toContainText('must have only lowercase letters');
 	await expect(page).toHaveURL(/\/skills\/edit\/Low-Tide-BIG\?file=SKILL\.md$/);
 	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
 	await page.reload();
@@ -483,7 +484,8 @@ test('F8: a save that breaks an installed skill says so, and is undone', async (
 	await code(page).fill('---\nname: wanderer\n---\n\nText.\n');
 	await page.keyboard.press('Control+s');
 	await expect(page).toHaveURL(/\/skills\/edit\/installed\/wanderer@1\.0\.0\?file=SKILL\.md$/);
-	await expect(page.getByTestId('saved-broken')).toContainText('description is missing');
+	await expect(page.getByTestId('saved-broken')).toBeVisible();
+	await expect(page.getByTestId('editor-issue').first()).toContainText('is missing');
 	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
 	await page.getByTestId('undo-save').click();
 	await expect(page.getByTestId('editor-status')).toHaveText('Undone');

@@ -68,6 +68,15 @@ const PART = '(?!\\.{1,2}(?:/|$))[^/\\\\<>:"|?*\\u0000-\\u001f\\u007f]*[^/\\\\<>
 export const SKILL_FILE_PATH = new RegExp(`^${PART}(?:/${PART}){0,7}$`);
 export const MAX_SKILL_FILE_PATH = 512;
 
+/** Where a text of a skill names the file with this path: as such, behind `./` or a placeholder, not in another folder. */
+export function namingsOf(path: string): RegExp {
+	const escaped = path.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+	return new RegExp(
+		`(?<![\\p{L}\\p{N}_.@+-]|(?<![$\\p{L}\\p{N}_])[\\p{L}\\p{N}_@+-]+/)${escaped}(?![\\p{L}\\p{N}_/@+-]|\\.[\\p{L}\\p{N}])`,
+		'gu'
+	);
+}
+
 export const SKILL_TEMPLATES = ['instructions', 'script', 'tools'] as const;
 export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
 /** What the script or tool of a new skill is given. */

@@ -386,7 +386,9 @@ export type SkillFileWrite = z.infer<typeof skillFileWrite>;
 export const skillFileRename = z.strictObject({
 	path: skillFilePath,
 	/** Also in another folder of the skill. */
-	to: skillFilePath
+	to: skillFilePath,
+	/** Other files, in whose text the new path takes the place of the old one. */
+	alsoIn: z.array(skillFilePath).max(100).optional()
 });
 export type SkillFileRename = z.infer<typeof skillFileRename>;
 
@@ -419,7 +421,7 @@ export const skillEdit = z.object({
 	...fileChanges.shape,
 	/** The first line that it added, or else removed, cut, with `+` or `−` before it. */
 	line: z.string().optional(),
-	/** It made the files what they were before the edit of this time. */
+	/** It made the files what they were before the edit with this id. */
 	backTo: z.string().optional(),
 	/** It took the edit before it back. */
 	isUndo: z.boolean().optional(),

@@ -68,6 +68,31 @@ async function setup(detail: SkillDetail = detailOf(), hash = '') {
 }
 
 describe('F4: the page of a skill', () => {
+	test('Edit has a dot while text that was typed in the editor isn’t saved, and leads to it', async () => {
+		const { source } = detailOf();
+		const kept = JSON.stringify({ digest: 'd', text: 'typed' });
+		const keys = [`skill-typed:${source}/demo:scripts/x.sh`, `skill-typed:${source}/other:SKILL.md`];
+		for (const key of keys) localStorage.setItem(key, kept);
+		try {
+			const { screen } = await setup();
+			const edit = screen.getByRole('link', { name: 'Edit. Not saved in the editor: scripts/x.sh' });
+			await expect.element(edit).toHaveAttribute('href', '/skills/edit/demo?file=scripts%2Fx.sh');
+			await expect.element(screen.getByTestId('typed-dot')).toBeVisible();
+			localStorage.removeItem(keys[0] ?? '');
+			const clean = await setup();
+			await expect.element(clean.screen.getByRole('link', { name: 'Edit', exact: true })).toBeVisible();
+		} finally {
+			for (const key of keys) localStorage.removeItem(key);
+		}
+	});
+
+	test('a script that SKILL.md names and that isn’t there is told with the instructions, too', async () => {
+		const message = 'names scripts/run.mjs, but the skill has no such file';
+		const diagnostics = [{ severity: 'warning' as const, field: '_', message, line: 7 }];
+		const { screen } = await setup(detailOf({ diagnostics }), '#instructions');
+		await expect.element(screen.getByTestId('diagnostic')).toMatchTextContent(/SKILL\.md:7\s+names scripts\/run\.mjs/);
+	});
+
 	test.each([
 		[{ mode: 'off' as const, trust: 'trusted' as const }, '#run', 'off'],
 		[{ trust: 'untrusted' as const }, '#evals', 'untrusted']

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askFor, firstSentence, inputIn, problemOf, shortOf } from './skill-words.ts';
+import { askFor, changesIn, firstSentence, inputIn, problemOf, shortOf } from './skill-words.ts';
 
 test.each([
 	['Reads files. It also writes.', 'Reads files.'],
@@ -42,6 +42,17 @@ test.each([
 	['', 'text']
 ])('F8: the question %j hands %s to a script', (question, input) => {
 	expect(inputIn(question)).toBe(input);
+});
+
+test('F1: an edit says what was renamed beside what else it changed', () => {
+	const renamed = [
+		{ path: 'scripts/b.mjs', kind: 'added' as const, from: 'scripts/a.mjs' },
+		{ path: 'scripts/a.mjs', kind: 'removed' as const }
+	];
+	expect(changesIn(renamed)).toBe('Renamed scripts/a.mjs to scripts/b.mjs');
+	expect(changesIn([...renamed, { path: 'SKILL.md', kind: 'changed' }])).toBe(
+		'Renamed scripts/a.mjs to scripts/b.mjs, changed SKILL.md'
+	);
 });
 
 test('F1: why a skill is broken is one plain sentence, without what follows from it', () => {

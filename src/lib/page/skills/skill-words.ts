@@ -108,12 +108,6 @@ export function verdictOf(findings: readonly Pick<SkillFinding, 'severity' | 'me
 	return `${countRisks(risks.length)}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`;
 }
 
-/** Whether a text names the file, by its path in the skill. */
-export function isNamedIn(text: string, path: string): boolean {
-	const words = text.split(/[^\p{L}\p{N}_./@+-]+/u).map((word) => word.replace(/\.+$/, ''));
-	return words.some((word) => word === path || word.endsWith(`/${path}`));
-}
-
 /** Address of a skill's page; the slash in `source/name` stays. */
 export function skillPage(id: string): string {
 	return `/skills/${pathOf(id)}`;
@@ -267,16 +261,20 @@ export function changesIn(files: FileChanges['files']): string {
 		const parts = new Intl.ListFormat('en').format(file.parts.map(cleanText));
 		return `Changed the ${parts} in ${cleanText(file.path)}`;
 	}
-	const renamed = files.find(({ from }) => from !== undefined);
-	if (files.length === 2 && renamed?.from !== undefined) {
-		return `Renamed ${cleanText(renamed.from)} to ${cleanText(renamed.path)}`;
-	}
-	const said = (['changed', 'added', 'removed'] as const).flatMap((kind) => {
-		const paths = files.filter((file) => file.kind === kind).map(({ path }) => cleanText(path));
+	const renamed = files.filter(({ from }) => from !== undefined);
+	const moved = new Set(renamed.flatMap(({ path, from }) => [path, from]));
+	const others = files.filter(({ path }) => !moved.has(path));
+	const names = renamed.map(({ path, from = '' }) => `${cleanText(from)} to ${cleanText(path)}`);
+	const rest = (['changed', 'added', 'removed'] as const).flatMap((kind) => {
+		const paths = others.filter((file) => file.kind === kind).map(({ path }) => cleanText(path));
 		if (paths.length === 0) return [];
 		const what = paths.length > MOST_NAMED ? `${paths.length} files` : new Intl.ListFormat('en').format(paths);
 		return [`${CHANGE_WORDS[kind]} ${what}`];
 	});
+	const said = [
+		...(names.length > MOST_NAMED ? [`renamed ${names.length} files`] : names.map((each) => `renamed ${each}`)),
+		...rest
+	];
 	return said.join(', ').replace(/^./, (first) => first.toUpperCase());
 }
 

@@ -64,13 +64,14 @@ export function formatDay(at: string): string {
 	return date.toLocaleDateString([], { month: 'short', day: 'numeric', year });
 }
 
-/** With its time: `Today, 9:32 PM`, `Yesterday, 9:32 PM`, `Tue, 9:32 PM` within a week; before, as `formatTime`. */
-export function formatRecent(at: string, now = new Date()): string {
+/** With its time: `Today, 9:32 PM`, `Yesterday, 9:32 PM`, `Tue, 9:32 PM` within a week; before, as `formatTime`. `isExact`: with seconds. */
+export function formatRecent(at: string, now = new Date(), isExact = false): string {
 	const date = new Date(at);
 	const days = Math.round((new Date(now).setHours(0, 0, 0, 0) - new Date(date).setHours(0, 0, 0, 0)) / DAY_MS);
 	if (!(days >= 0 && days < 7)) return formatTime(at);
 	const day = ['Today', 'Yesterday'][days] ?? date.toLocaleDateString([], { weekday: 'short' });
-	return `${day}, ${date.toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })}`;
+	const second = isExact ? ('2-digit' as const) : undefined;
+	return `${day}, ${date.toLocaleTimeString([], { hour: 'numeric', minute: '2-digit', second })}`;
 }
 
 /** The same within a sentence: `today, 9:32 PM`. */

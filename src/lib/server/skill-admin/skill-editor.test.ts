@@ -240,15 +240,23 @@ describe('F1: a version from before an edit', () => {
 		await edit('scripts/run.sh', '\n');
 		const [, , , first] = await listEdits(parts, 'good');
 		await returnToEdit(parts, 'good', first?.id ?? '');
-		const at = (times: number) => new Date(times * LATER_MS).toISOString();
+		const edits = await listEdits(parts, 'good');
+		const [, , third, second] = edits.map(({ id }) => id);
 		const line = `+ echo ${'1'.repeat(75)}…`;
-		expect((await listEdits(parts, 'good')).map(({ line, backTo, isUndo }) => [line, backTo, isUndo])).toEqual([
-			['+ echo hi', at(1), undefined],
-			[line.replace('+', '−'), at(3), true],
-			[line, at(2), true],
+		expect(edits.map(({ line, backTo, isUndo }) => [line, backTo, isUndo])).toEqual([
+			['+ echo hi', first?.id, undefined],
+			[line.replace('+', '−'), third, true],
+			[line, second, true],
 			[line.replace('+', '−'), undefined, undefined],
 			[line, undefined, undefined]
 		]);
+	});
+
+	test('says before which edit it went back, also where a newer one had begun with the same', async () => {
+		for (const said of ['one\n', 'two\n', 'echo hi\n', 'three\n']) await edit('scripts/run.sh', said);
+		const first = (await listEdits(parts, 'good')).at(-1);
+		await returnToEdit(parts, 'good', first?.id ?? '');
+		expect((await listEdits(parts, 'good'))[0]?.backTo).toBe(first?.id);
 	});
 
 	test('says of new evals their first prompt, and nothing of lines that only open something', async () => {
@@ -332,6 +340,31 @@ describe('F1: a version from before an edit', () => {
 		await expect(rename('scripts/none.sh', 'b.md')).rejects.toMatchObject(failsAs('not_found'));
 		await expect(rename('SKILL.md', 'b.md')).rejects.toMatchObject(failsAs('invalid_input'));
 		expect(await text('a.md')).toBe('a');
+	});
+
+	test('is one edit for a renamed file and the texts that name it; what only looks like it stays', async () => {
+		const before = `${SKILL}\nRun scripts/run.sh, or {baseDir}/scripts/run.sh.\nNot scripts/run.sh.old, other/scripts/run.sh\n`;
+		await edit('SKILL.md', before);
+		await edit('b.md', 'nothing');
+		const count = (await listEdits(parts, 'good')).length;
+		const alsoIn = ['SKILL.md', 'b.md'];
+		await renameSkillFile(parts, 'good', { path: 'scripts/run.sh', to: 'scripts/$&.sh', alsoIn });
+		expect(await text('SKILL.md')).toBe(
+			`${SKILL}\nRun scripts/$&.sh, or {baseDir}/scripts/$&.sh.\nNot scripts/run.sh.old, other/scripts/run.sh\n`
+		);
+		const edits = await listEdits(parts, 'good');
+		expect(edits).toHaveLength(count + 1);
+		expect(edits[0]?.files.map(({ path, kind }) => [path, kind])).toEqual([
+			['scripts/$&.sh', 'added'],
+			['scripts/run.sh', 'removed'],
+			['SKILL.md', 'changed']
+		]);
+		await returnToEdit(parts, 'good', await newest());
+		expect(await text('SKILL.md')).toBe(before);
+		expect(await text('scripts/run.sh')).toBe('echo hi\n');
+		const wanted = { path: 'scripts/run.sh', to: 'scripts/go.sh', alsoIn: ['none.md'] };
+		await expect(renameSkillFile(parts, 'good', wanted)).rejects.toMatchObject(failsAs('not_found'));
+		expect(await text('scripts/run.sh')).toBe('echo hi\n');
 	});
 
 	test('has deleted files that are no text', async () => {
@@ -426,7 +459,10 @@ describe('SECURITY: outside of the skill', () => {
 			await expect(readSkillFile(parts, 'good', path)).rejects.toMatchObject(refused);
 			await expect(writeSkillFile(parts, 'good', { path, text: 'x', digest: null })).rejects.toMatchObject(refused);
 			await expect(removeSkillFile(parts, 'good', path)).rejects.toMatchObject(refused);
-			const [from, to] = [{ path, to: 'x.md' }, { path: 'scripts/run.sh', to: path }];
+			const [from, to] = [
+				{ path, to: 'x.md' },
+				{ path: 'scripts/run.sh', to: path }
+			];
 			await expect(renameSkillFile(parts, 'good', from)).rejects.toMatchObject(refused);
 			await expect(renameSkillFile(parts, 'good', to)).rejects.toMatchObject(refused);
 			expect(await read('secret.txt')).toBe('secret\n');

@@ -23,7 +23,7 @@ import type {
 	SkillFileWrite,
 	NewSkill
 } from '../../shared/skills.ts';
-import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
+import { MAX_SKILL_FILE_BYTES, namingsOf } from '../../shared/names.ts';
 import { FILE_ONLY, isThere, openFile } from '../foreign-folders.ts';
 import { holdFolder, type HeldFolder, openSkillFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
@@ -180,32 +180,43 @@ export async function renameSkillFile(parts: SkillEditorParts, id: string, wante
 async function renameIn(
 	parts: SkillEditorParts,
 	skill: Skill | BrokenSkill,
-	{ path, to }: SkillFileRename
+	{ path, to, alsoIn = [] }: SkillFileRename
 ): Promise<void> {
 	const from = await hold(skill, path);
+	const held = [from];
 	try {
 		const file = readFile(from.target, path, MAX_KEPT_BYTES);
 		if (!file) throw missing(skill, path, null);
-		const folder = await hold(skill, to, true);
-		try {
-			const requireFree = (): void => {
-				if (!lstatSync(folder.target, { throwIfNoEntry: false })) return;
-				throw new AppError('conflict', `“${to}” already exists. Nothing was renamed.`);
-			};
-			requireFree();
-			await parts.edits.keep(skill.dir, [
-				{ path: to, before: null, after: digestOf(file.bytes) },
-				{ path, before: kept(file), after: null }
-			]);
-			requireFree();
-			renameSync(from.target, folder.target);
-		} finally {
-			await folder.close();
+		const changed = [];
+		for (const other of new Set(alsoIn)) {
+			const folder = await hold(skill, other);
+			held.push(folder);
+			const before = other === path ? null : readText(folder.target, other);
+			if (!before) throw missing(skill, other, null);
+			const bytes = Buffer.from(before.bytes.toString().replace(namingsOf(path), () => to));
+			if (!bytes.equals(before.bytes)) changed.push({ path: other, folder, before, bytes });
 		}
+		const folder = await hold(skill, to, true);
+		held.push(folder);
+		const requireFree = (): void => {
+			if (!lstatSync(folder.target, { throwIfNoEntry: false })) return;
+			throw new AppError('conflict', `“${to}” already exists. Nothing was renamed.`);
+		};
+		requireFree();
+		await parts.edits.keep(skill.dir, [
+			{ path: to, before: null, after: digestOf(file.bytes) },
+			{ path, before: kept(file), after: null },
+			...changed.map((each) => ({ path: each.path, before: kept(each.before), after: digestOf(each.bytes) }))
+		]);
+		requireFree();
+		for (const each of changed) {
+			replace(each.folder, { path: each.path, bytes: each.bytes, digest: digestOf(each.before.bytes) });
+		}
+		renameSync(from.target, folder.target);
 	} catch (error) {
 		throw explained(error, path);
 	} finally {
-		await from.close();
+		for (const folder of held) await folder.close();
 	}
 	await reloadedId(parts, skill);
 }
@@ -264,7 +275,7 @@ async function goBack(parts: SkillEditorParts, skill: Skill | BrokenSkill, edit:
 		before: now && kept(now),
 		after: before && digestOf(before.bytes)
 	}));
-	if (changed.length > 0) await parts.edits.keep(skill.dir, edited, 'return');
+	if (changed.length > 0) await parts.edits.keep(skill.dir, edited, { backTo: edit });
 	for (const { path, before, now } of changed) {
 		const folder = await hold(skill, path, before !== null);
 		try {

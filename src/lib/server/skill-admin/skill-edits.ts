@@ -35,6 +35,8 @@ const edit = z.object({
 	isReturn: z.boolean(),
 	// Those kept by earlier versions of the app don't say it.
 	isDraft: z.boolean().default(false),
+	/** Of a return: the edit before which it went. */
+	backTo: z.string().optional(),
 	/** Of all files before it, if they were trusted. */
 	trusted: digest.nullable().default(null),
 	/** null: there was no such file before, or there is none after. */
@@ -55,8 +57,8 @@ export interface EditedFile {
 }
 
 export interface SkillEdits {
-	/** Keeps what files say that are about to be changed. A return and a saved draft are never joined with other edits. */
-	keep(dir: string, files: readonly EditedFile[], as?: 'return' | 'draft'): Promise<void>;
+	/** Keeps what files say that are about to be changed. A return to before an edit and a saved draft are never joined with others. */
+	keep(dir: string, files: readonly EditedFile[], as?: { backTo: string } | 'draft'): Promise<void>;
 	/** Newest first, without those that came to nothing. `now` reads a file of the skill; null, as without it: what it says isn’t told. */
 	list(dir: string, now?: ReadNow): Promise<SkillEdit[]>;
 	/** What the files of one edit said before and after it; no bytes: that isn’t kept. @throws AppError `not_found` */
@@ -120,7 +122,13 @@ export function createSkillEdits(
 				const last = known.at(-1);
 				const isSoon = last !== undefined && now() - Date.parse(last.editedAt) < JOINED_MS;
 				const joined = isSoon && as === undefined ? joinedWith(last, changes) : null;
-				const kind = { isReturn: as === 'return', isDraft: as === 'draft', trusted: await trustedIn(dir) };
+				const back = typeof as === 'object' ? as : {};
+				const kind = {
+					isReturn: typeof as === 'object',
+					isDraft: as === 'draft',
+					...back,
+					trusted: await trustedIn(dir)
+				};
 				const edits = joined
 					? [...known.slice(0, -1), joined]
 					: [...known, { id: randomUUID(), editedAt: new Date(now()).toISOString(), ...kind, files: changes }];
@@ -301,9 +309,9 @@ function backTo(edits: readonly Edit[], index: number): Pick<SkillEdit, 'backTo'
 			before.set(file.path, file.before?.id ?? null);
 		}
 		if ([...after].some(([path, id]) => before.get(path) !== id)) continue;
-		const { isReturn, isDraft } = edits[index] ?? {};
+		const { isReturn, isDraft, backTo = edits[at]?.id } = edits[index] ?? {};
 		const isUndo = at === index + 1 && !isReturn && !isDraft;
-		return { backTo: edits[at]?.editedAt, ...(isUndo && { isUndo }) };
+		return { backTo, ...(isUndo && { isUndo }) };
 	}
 	return {};
 }

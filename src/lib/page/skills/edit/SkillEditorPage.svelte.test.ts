@@ -244,12 +244,16 @@ describe('F1: the editor of a skill', () => {
 		client.checkText.mockImplementation(async (_, text) =>
 			text.startsWith('-\n') ? { ...RIGHT, status: 'broken', issues: [issue] } : RIGHT
 		);
+		client.getSkill.mockResolvedValue(sampleDetail({ trust: 'changed' }));
 		const { screen, code } = await setup(client);
 		await code.fill('-\nname: demo\n');
 		await screen.getByTestId('save-file').click();
 		await expect
 			.element(screen.getByTestId('saved-broken'))
-			.toHaveTextContent('Saved, but chats can’t use this skill until this is fixed: The file must start with ---');
+			.toHaveTextContent('Saved, but chats can’t use this skill until the error below is fixed.');
+		// Which is told once; whether it may run is for later.
+		expect(screen.container.textContent.split('must start with ---')).toHaveLength(2);
+		await expect.element(screen.getByTestId('asks-again')).not.toBeInTheDocument();
 		await code.fill('---\nname: demo\n');
 		await screen.getByTestId('save-file').click();
 		await expect.element(screen.getByTestId('editor-check')).toMatchTextContent(/No problems/);
@@ -275,7 +279,7 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('save-file').click();
 		await expect
 			.element(screen.getByTestId('saved-broken'))
-			.toMatchTextContent(/^\s*Saved, but other programs may refuse this skill .* name “A B” must be lowercase/);
+			.toMatchTextContent(/^\s*Saved, but other programs may refuse this skill until the error below is fixed/);
 	});
 
 	test.each([
@@ -313,7 +317,7 @@ describe('F1: the editor of a skill', () => {
 		const fault = screen.getByTestId('syntax-fault');
 		await expect
 			.element(fault)
-			.toMatchTextContent(/^\s*Line 1: This isn’t valid JavaScript\. Check here and the line above\.\s*$/);
+			.toMatchTextContent(/^\s*Line 1: This isn’t valid JavaScript\. Check this line, near “;”\.\s*$/);
 		await fault.getByRole('button', { name: 'Line 1' }).click();
 		await userEvent.keyboard('{End}{Backspace}];');
 		await expect.element(fault).not.toBeInTheDocument();
@@ -493,6 +497,32 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => shownIn(code)).toBe('echo typed');
 		expect([...client.files.keys()]).toEqual(['SKILL.md', 'scripts/x.sh']);
 		expect(editor.path).toBe('scripts/x.sh');
+	});
+
+	test('a file is renamed in the texts that name it, too; where it isn’t, they are told', async () => {
+		const client = server();
+		client.files.set('SKILL.md', 'Run scripts/x.sh. Or ./scripts/x.sh.\n');
+		const { screen, onundoable } = await setup(client, 'scripts/x.sh');
+		const rename = async (to: string) => {
+			await screen.getByTestId('file-menu').click();
+			await page.getByTestId('rename-file').click();
+			await screen.getByLabelText('New name').fill(to);
+		};
+		await rename('scripts/y.sh');
+		await expect.element(screen.getByTestId('rename-followed')).toHaveTextContent('Also in SKILL.md (2 places)');
+		await screen.getByRole('button', { name: 'Rename' }).click();
+		await expect.poll(() => onundoable.mock.lastCall?.[0]).toBe('Renamed to “scripts/y.sh”');
+		const alsoIn = ['SKILL.md'];
+		expect(client.renameFile).toHaveBeenLastCalledWith('demo', { path: 'scripts/x.sh', to: 'scripts/y.sh', alsoIn });
+		await onundoable.mock.lastCall?.[1]();
+		expect(client.renameFile).toHaveBeenLastCalledWith('demo', { path: 'scripts/y.sh', to: 'scripts/x.sh', alsoIn });
+		await rename('scripts/z.sh');
+		await screen.getByTestId('rename-followed').click();
+		await screen.getByRole('button', { name: 'Rename' }).click();
+		await expect
+			.poll(() => onundoable.mock.lastCall?.[0])
+			.toBe('Renamed to “scripts/z.sh”. SKILL.md still names scripts/x.sh');
+		expect(client.renameFile).toHaveBeenLastCalledWith('demo', { path: 'scripts/x.sh', to: 'scripts/z.sh' });
 	});
 
 	test('the head speaks of what is shown, and the foot counts lines as the gutter does', async () => {

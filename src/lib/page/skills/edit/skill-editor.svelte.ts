@@ -309,6 +309,15 @@ export function hasTyped(path: string): boolean {
 	return storedKeys('local', TYPED).some((key) => key.endsWith(`:${path}`));
 }
 
+/** Files of a skill whose text was typed and not saved. `path`: of its SKILL.md. */
+export function typedIn({ source, path }: { source: string; path: string }): string[] {
+	const dir = path.split(/[\\/]/).slice(0, -1).join('/');
+	return storedKeys('local', `${TYPED}${source}/`).flatMap((key) => {
+		const [folder = '', ...file] = key.slice(TYPED.length + source.length + 1).split(':');
+		return dir.endsWith(`/${folder}`) ? [file.join(':')] : [];
+	});
+}
+
 export const EVALS_FILE = 'evals/evals.json';
 const EVALS = `{
 	"evals": [

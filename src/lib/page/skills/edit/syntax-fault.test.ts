@@ -15,11 +15,11 @@ const faultIn = (path: string, text: string) => {
 
 describe('F1: a script that can’t be read', () => {
 	test.each([
-		['a.mjs', 'console.log("a"\nconst b = 1;\n', 2, 'This isn’t valid JavaScript. Check here and the line above.'],
-		['a.js', 'const a = ;\nfoo();\n', 1, 'This isn’t valid JavaScript. Check here and the line above.'],
+		['a.mjs', 'console.log("a"\nconst b = 1;\n', 2, 'This isn’t valid JavaScript. Check this line and the one above.'],
+		['a.js', 'const a = ;\nfoo();\n', 1, 'This isn’t valid JavaScript. Check this line, near “;”.'],
 		['a.mjs', 'function f() {\n  return 1;\n\n', 2, 'A bracket or quote is never closed.'],
-		['a.py', 'def f()\n    return 1\n', 1, 'This isn’t valid Python. Check here and the line above.'],
-		['a.json', '{"a": 1,}\n', 1, 'This isn’t valid JSON. Check here and the line above.']
+		['a.py', 'def f()\n    return 1\n', 1, 'This isn’t valid Python. Check this line.'],
+		['a.json', '{"a": 1,}\n', 1, 'This isn’t valid JSON. Check this line, near “}”.']
 	])('%s %j is told with its line', (path, text, line, message) => {
 		expect(faultIn(path, text)).toEqual({ line, severity: 'error', message });
 	});

@@ -70,6 +70,14 @@ export function syntaxFault(tree: ReturnType<typeof syntaxTree>, text: string, p
 	if (UNKNOWN[language]?.test(lines.join('\n'))) return null;
 	const message = isAtEnd
 		? 'A bracket or quote is never closed.'
-		: `This isn’t valid ${language}. Check here and the line above.`;
+		: `This isn’t valid ${language}. ${adviceAt(text, at)}`;
 	return { line, severity: 'error', message };
+}
+
+/** What is missing before the first word of a line is mostly missing above it. */
+function adviceAt(text: string, at: number): string {
+	const start = text.slice(0, at).split('\n').at(-1)?.trim();
+	const [near] = /^[^\S\n]*(?:[\p{L}\p{N}_$]+|[^\s])/u.exec(text.slice(at)) ?? [];
+	if (start === '' && text.slice(0, at).trim() !== '') return 'Check this line and the one above.';
+	return near === undefined ? 'Check this line.' : `Check this line, near “${near.trim()}”.`;
 }

@@ -333,13 +333,16 @@ describe('F16: the prompts of a skill, in a form', () => {
 	});
 
 	test('are a row each, opened to change; a new one is open, and so is one that can’t be saved yet', async () => {
-		const { screen, save } = await openForm('[{"prompt":"One\\nmore","expectations":["says 1"]},{"prompt":"Two"}]');
+		const checks = '["says 1","skillLoaded: demo"]';
+		const { screen, save } = await openForm(`[{"prompt":"One\\nmore","expectations":${checks}},{"prompt":"Two"}]`);
 		const rows = screen.getByTestId('eval-prompt');
 		await expect.element(rows.nth(0)).toMatchTextContent(/^\s*One\s*1 check\b/);
 		const isOpen = () => rows.elements().map((row) => row.querySelector('details')?.open);
 		expect(isOpen()).toEqual([false, false]);
 		await screen.getByRole('button', { name: 'Add another' }).click();
 		await expect.poll(isOpen).toEqual([false, false, true]);
+		// As many as there are rows: whether the skill is used has a choice of its own.
+		expect(rows.nth(2).element().querySelector('summary')?.textContent.trim()).toBe('New prompt');
 		const prompt = screen.getByLabelText('What someone would ask');
 		await expect.element(prompt.nth(2)).toHaveFocus();
 		await prompt.nth(2).fill('Three');

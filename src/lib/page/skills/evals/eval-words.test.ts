@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
-import type { EvalAnswer } from '../../../shared/try-out.ts';
-import { firstWords, outcomeOf, outcomeWithout, tallyWords, useOf } from './eval-words.ts';
+import type { EvalAnswer, EvalRun } from '../../../shared/try-out.ts';
+import {
+	checksIn,
+	firstWords,
+	outcomeOf,
+	outcomeWithout,
+	sinceBefore,
+	summaryOf,
+	tallyWords,
+	useOf
+} from './eval-words.ts';
 
 test('of an answer, a line says what it says first: no heading, no cells of a table, none of the signs of Markdown', () => {
 	const table = '| when | what |\n|---|:--:|\n| 04:12 | **high** |';
@@ -41,6 +50,42 @@ test('a prompt whose only checks are that the skill is used doesn’t pass: its 
 	expect(outcomeOf([answer(['demo'], [{ ...loads, isMet: false }])])).toBe('failed');
 	expect(outcomeOf([answer([], [{ ...loads, text: 'skillNotLoaded: demo' }])])).toBe('passed');
 	expect(tallyWords(['loaded'])).toBe('The prompt used the skill, its answer wasn’t checked');
+});
+
+test('the checks of a prompt are counted without those of whether this skill is used', () => {
+	expect(checksIn(['skillLoaded: demo', 'says 2'], 'demo')).toBe('1 check');
+	expect(checksIn([{ skillNotLoaded: 'demo' }], 'demo')).toBe('');
+	expect(checksIn(['skillLoaded: other', { contains: '2' }], 'demo')).toBe('2 checks');
+});
+
+const run = (...prompts: [prompt: string, isMet: boolean | null][]): EvalRun => ({
+	...{ id: 'r', skillId: 'demo', version: '', kind: 'answers', state: 'done', rounds: 1, error: null, isFresh: false },
+	...{ startedAt: '', finishedAt: null, maxCostUsd: null, costUsd: null, digest: '' },
+	progress: { done: prompts.length, total: prompts.length },
+	sides: [{ id: '1', kind: 'with', model: 'a/model', version: null }] as unknown as EvalRun['sides'],
+	results: prompts.map(([prompt, isMet]) => ({
+		...{ id: prompt, prompt, expected: null, shouldTrigger: null },
+		answers: [answer([], [{ text: 'contains: 2', isMet, reason: '' }])]
+	}))
+});
+
+test('what changed since the run before is told of the prompts in both; new ones are told apart', () => {
+	const before = run(['a', true], ['b', false]);
+	expect(sinceBefore(run(['a', true], ['b', false]), before)).toBe('The same as before');
+	expect(sinceBefore(run(['a', true], ['b', false], ['c', false]), before)).toBe('1 new prompt fails');
+	expect(sinceBefore(run(['a', true], ['b', true], ['c', false], ['d', false]), before)).toBe(
+		'1 more passes than before, 2 new prompts fail'
+	);
+	expect(sinceBefore(run(['a', true], ['b', false], ['c', true]), before)).toBe('1 new prompt');
+	expect(sinceBefore(run(['c', true]), before)).toBeNull();
+});
+
+test('a run that asked nothing says that its answers are from earlier runs', () => {
+	const asked = run(['a', true]);
+	expect(summaryOf(asked)).toBe('Done: 1 answer · a/model');
+	const answers = [{ ...answer([]), isCached: true }];
+	const results = asked.results.map((result) => ({ ...result, answers }));
+	expect(summaryOf({ ...asked, results })).toBe('1 answer from earlier runs · a/model');
 });
 
 test('a prompt tells whether the skill was used, and whether it should be', () => {

@@ -2,6 +2,7 @@
 import { cleanText } from '../../text/clean-text.ts';
 import { formatCost } from '../../text/format.ts';
 import { checkIn, wilson } from '../../../shared/evals.ts';
+import { asRecord } from '../../../shared/json.ts';
 import { BUILT_IN_MODEL } from '../../../shared/names.ts';
 import { isUnanswered } from '../../../shared/questions.ts';
 import { isFirstVersion } from '../skill-words.ts';
@@ -67,6 +68,24 @@ export const isWith = ({ kind }: EvalSide): boolean => kind === 'with';
 const OF_USE = ['skillLoaded', 'skillNotLoaded', 'toolCalled', 'exitCode'];
 /** Whether the skill is loaded is said beside a prompt, not among what must be true of its answer. */
 export const isOfLoading = (text: string): boolean => /^skill(Not)?Loaded$/.test(checkIn(text)?.kind ?? '');
+
+const LOAD_CHECKS = ['skillLoaded', 'skillNotLoaded'] as const;
+
+/** Whether an expectation says that this skill is used, or that it isn't. The form has a choice of its own for it. */
+export function loadCheckOf(expectation: unknown, skill: string): (typeof LOAD_CHECKS)[number] | undefined {
+	const said = typeof expectation === 'string' ? checkIn(expectation) : null;
+	return LOAD_CHECKS.find((check) => {
+		const wanted = said?.kind === check ? said.value : asRecord(expectation)?.[check];
+		return wanted === skill || wanted === true;
+	});
+}
+
+/** `2 checks`, as many as the form has rows; empty without any. */
+export function checksIn(expectations: readonly unknown[], skill: string): string {
+	const { length } = expectations.filter((each) => !loadCheckOf(each, skill));
+	return length === 0 ? '' : length === 1 ? '1 check' : `${length} checks`;
+}
+
 const isOfUse = (text: string): boolean => OF_USE.includes(checkIn(text)?.kind ?? '');
 
 /** The pass rate of the checks that a side without the skill could meet, too; null if there are none. */
@@ -262,34 +281,55 @@ export function changesOf(run: Pick<EvalRun, 'sides' | 'results'>, other: Pick<E
 	return counts.join(', ') || 'No prompt is in both';
 }
 
-/** `1 more passes than before`, of the prompts that are in both; null if none is. */
+/** `1 more passes than before, 1 new prompt fails`; null if no prompt is in both. */
 export function sinceBefore(
-	run: Pick<EvalRun, 'sides' | 'results'>,
+	run: Pick<EvalRun, 'sides' | 'results' | 'kind'>,
 	before: Pick<EvalRun, 'sides' | 'results'>
 ): string | null {
-	const both = run.results
+	const answered = run.results
 		.map((result) => [answersOf(result, run.sides[0]?.id ?? ''), sameOf(result, before)] as const)
-		.filter((pair) => pair.every((answers) => answers.length > 0));
+		.filter(([now]) => now.length > 0);
+	const both = answered.filter(([, earlier]) => earlier.length > 0);
 	if (both.length === 0) return null;
-	const has = (answers: readonly EvalAnswer[]): boolean => outcomeOf(answers) === 'passed';
+	const added = answered.filter(([, earlier]) => earlier.length === 0).map(([now]) => outcomeOf(now));
+	const failing = added.filter((outcome) => outcome === 'failed').length;
+	const isNew = (count: number, verb = ''): string =>
+		count === 1 ? `1 new prompt${verb && ` ${verb}s`}` : `${count} new prompts${verb && ` ${verb}`}`;
+	const fresh = failing > 0 ? isNew(failing, 'fail') : isNew(added.length);
+	const has = (answers: readonly EvalAnswer[]): boolean =>
+		run.kind === 'triggers' ? areMet(answers) : outcomeOf(answers) === 'passed';
 	const gained = both.filter(([now, earlier]) => has(now) && !has(earlier)).length;
 	const lost = both.filter(([now, earlier]) => !has(now) && has(earlier)).length;
 	const passes = (count: number): string => (count === 1 ? 'passes' : 'pass');
-	if (gained > 0 && lost > 0) return `${gained} newly ${passes(gained)}, ${lost} no longer ${passes(lost)}`;
-	if (gained > 0) return `${gained} more ${passes(gained)} than before`;
-	return lost > 0 ? `${lost} fewer ${passes(lost)} than before` : 'The same as before';
+	const known =
+		gained > 0 && lost > 0
+			? `${gained} newly ${passes(gained)}, ${lost} no longer ${passes(lost)}`
+			: gained > 0
+				? `${gained} more ${passes(gained)} than before`
+				: lost > 0
+					? `${lost} fewer ${passes(lost)} than before`
+					: '';
+	return [known, added.length > 0 && fresh].filter(Boolean).join(', ') || 'The same as before';
 }
 
+/** Whether nothing was asked: all answers are from earlier runs. */
+export const isAllFromBefore = ({ state, results }: Pick<EvalRun, 'state' | 'results'>): boolean => {
+	const answers = results.flatMap((result) => result.answers);
+	return state === 'done' && answers.length > 0 && answers.every(({ isCached }) => isCached);
+};
+
 /** `Running: 2 of 4 answers · a/model · version 1.0.0`, as far as it's known. */
-export function summaryOf(run: Omit<EvalRun, 'results'>): string {
+export function summaryOf(run: EvalRun): string {
 	const { state, progress, version, costUsd, importedFrom } = run;
 	const { done, total } = progress;
 	const isWhole = importedFrom !== undefined || (state !== 'running' && done === total);
 	const answers = `${isWhole ? total : `${done} of ${total}`} ${total === 1 ? 'answer' : 'answers'}`;
 	const what = importedFrom === undefined ? STATES[state] : `Imported from ${importedFrom}`;
+	const sides = hasWithout(run) && isWhole ? ', with the skill and without it' : '';
+	const came = isAllFromBefore(run) ? `${answers} from earlier runs` : `${what}: ${answers}`;
 	return cleanText(
 		[
-			total === 0 ? what : `${what}: ${answers}${hasWithout(run) && isWhole ? ', with the skill and without it' : ''}`,
+			total === 0 ? what : `${came}${sides}`,
 			modelsOf(run),
 			version === '' || isFirstVersion(version) ? '' : `version ${version}`,
 			costUsd === null ? '' : formatCost(costUsd)

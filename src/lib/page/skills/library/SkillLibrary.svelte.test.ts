@@ -56,8 +56,18 @@ describe('E17: the list of skills', () => {
 		const rows = screen.getByTestId('skill-row');
 		expect(rows.elements().map((row) => row.getAttribute('data-name'))).toEqual(['torn', 'pdf']);
 		await expect.element(screen.getByTestId('row-problem')).toMatchTextContent(/^SKILL\.md is not valid YAML\.$/);
-		await expect.element(screen.getByTestId('fix-link')).toHaveAttribute('href', '/skills/mine/torn#doctor');
+		await expect
+			.element(screen.getByTestId('fix-link'))
+			.toHaveAttribute('href', '/skills/edit/mine/torn?file=SKILL.md&line=3');
 		await expect.element(screen.getByRole('link', { name: 'pdf' })).toHaveAttribute('aria-current', 'page');
+	});
+
+	test('of what is broken at no line, Fix leads to what can be done', async () => {
+		const torn = skills.map((each) =>
+			each.name === 'torn' ? { ...each, diagnostics: [{ ...broken, line: undefined }] } : each
+		);
+		const { screen } = await setup(torn);
+		await expect.element(screen.getByTestId('fix-link')).toHaveAttribute('href', '/skills/mine/torn#doctor');
 	});
 
 	test('says the first problem of what is broken; in a narrow list, the room of its tools is the name’s until they are wanted', async () => {

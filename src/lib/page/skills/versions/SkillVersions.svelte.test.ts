@@ -388,7 +388,10 @@ describe('F1: the edits of a skill', () => {
 		const { screen, client } = await rendered();
 		const made = (id: string, more: Partial<SkillEdit>) => ({ ...edit, id, ...more });
 		client.listEdits.mockResolvedValueOnce([
-			made('e7', { isReturn: true, backTo: '2026-03-01T10:00:00Z' }),
+			made('e10', { isReturn: true, backTo: 'e9' }),
+			made('e9', { isReturn: true, backTo: 'e8' }),
+			made('e8', { isReturn: true, backTo: 'e7' }),
+			made('e7', { isReturn: true, backTo: 'e1' }),
 			made('e6', { isReturn: true }),
 			made('e5', { isUndo: true }),
 			made('e4', { isUndo: true }),
@@ -398,13 +401,32 @@ describe('F1: the edits of a skill', () => {
 		]);
 		await screen.rerender({ digest: 'now' });
 		const rows = screen.getByTestId('skill-edit');
-		await expect.element(rows.nth(0)).toMatchTextContent(/Went back to before the edit of Mar 1\S* .* · /);
-		await expect.element(rows.nth(1)).toMatchTextContent(/Went back to an earlier state ·/);
-		await expect.element(rows.nth(2)).toMatchTextContent(/Undid the save ·/);
-		await expect.element(rows.nth(3)).toMatchTextContent(/Redid the save ·/);
-		await expect.element(rows.nth(4)).toMatchTextContent(/Undid the save ·/);
-		await expect.element(rows.nth(5).getByTestId('edit-line')).toHaveTextContent('+ echo 2');
-		await expect.element(rows.nth(6).getByTestId('edit-line')).not.toBeInTheDocument();
+		await expect.element(rows.nth(0)).toMatchTextContent(/Undid going back ·/);
+		await expect.element(rows.nth(1)).toMatchTextContent(/Redid going back ·/);
+		await expect.element(rows.nth(2)).toMatchTextContent(/Undid going back ·/);
+		await expect.element(rows.nth(3)).toMatchTextContent(/Went back to before “Changed SKILL.md, added a.md” · /);
+		await expect.element(rows.nth(4)).toMatchTextContent(/Went back to an earlier state ·/);
+		await expect.element(rows.nth(5)).toMatchTextContent(/Undid the edit ·/);
+		await expect.element(rows.nth(6)).toMatchTextContent(/Redid the edit ·/);
+		await expect.element(rows.nth(7)).toMatchTextContent(/Undid the edit ·/);
+		await expect.element(rows.nth(8).getByTestId('edit-line')).toHaveTextContent('+ echo 2');
+		await expect.element(rows.nth(9).getByTestId('edit-line')).not.toBeInTheDocument();
+	});
+
+	test('have seconds in their time where two are of the same minute', async () => {
+		const { screen, client } = await rendered();
+		const [minute, before] = [new Date(), new Date()];
+		minute.setSeconds(0, 0);
+		before.setSeconds(-30, 0);
+		const second = new Date(minute.getTime() + 7000);
+		client.listEdits.mockResolvedValueOnce(
+			[second, minute, before].map((at, index) => ({ ...edit, id: `e${index}`, editedAt: at.toISOString() }))
+		);
+		await screen.rerender({ digest: 'now' });
+		const times = screen.getByTestId('skill-edit').getByRole('time');
+		await expect.element(times.nth(0)).toMatchTextContent(/:\d\d:07/);
+		await expect.element(times.nth(1)).toMatchTextContent(/:\d\d:00/);
+		await expect.element(times.nth(2)).toMatchTextContent(/^[^:]*:\d\d\s*[AP]?M?$/);
 	});
 
 	test('lead back to before them, and the list is read again: going back is an edit, too, to undo and redo', async () => {
@@ -414,7 +436,7 @@ describe('F1: the edits of a skill', () => {
 		await screen.getByRole('button', { name: /^Go back to before/ }).click();
 		await expect
 			.element(screen.getByTestId('edit-returned'))
-			.toMatchTextContent(/^\s*Went back to before the edit of Jan 2.*\.\s*Undo/);
+			.toMatchTextContent(/^\s*Went back to before “Changed SKILL.md, added a.md”\.\s*Undo/);
 		expect(onreturned).toHaveBeenCalledExactlyOnceWith('renamed');
 		await expect.element(screen.getByText(/Went back to an earlier state · /)).toBeVisible();
 		const undone = { ...edit, id: 'e3', isReturn: true };
@@ -427,7 +449,7 @@ describe('F1: the edits of a skill', () => {
 		expect(client.returnToEdit).toHaveBeenLastCalledWith('demo@1.0.0', 'e3');
 		await expect
 			.element(screen.getByTestId('edit-returned'))
-			.toMatchTextContent(/Went back to before the edit of .*\.\s*Undo/);
+			.toMatchTextContent(/Went back to before “Changed .*”\.\s*Undo/);
 	});
 
 	test('are those of the files that are in use: once they’re others, the list is read again', async () => {

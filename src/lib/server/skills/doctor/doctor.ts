@@ -5,9 +5,9 @@ import { changed, digestOf, DoctorError, replaceFile } from './skill-file.ts';
 import { FIXES, fixIdOf, isEarlier, isGuess } from './fixes.ts';
 import { readEntries, readFolderName, skillFileOf } from '../read/folder-walk.ts';
 import { readSafely, readSkillText } from '../read/safe-read.ts';
-import { loadSkill, readFacts, textIssues, withoutRepeats } from '../read/skill-loader.ts';
+import { loadSkill, missingScripts, readFacts, textIssues, withoutRepeats } from '../read/skill-loader.ts';
 import { type BrokenSkill, type Skill, type SkillIssue, SkillLoadError } from '../types.ts';
-import { existsSync, lstatSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { NOT_STANDARD, parseSkill, SPEC_KEYS } from '../parser.ts';
 import { instructionTokens, readFrontMatter } from '../read/front-matter.ts';
 import { TOOLS_FILE } from '../read/manifest.ts';
@@ -270,6 +270,7 @@ export function problemIn(text: string, dir: string): string | undefined {
 	return `${fault.field === '_' ? 'SKILL.md' : fault.field} ${fault.message}`;
 }
 
+<<<<<<< HEAD
 /** Scripts that the text names and its folder doesn't have. */
 function missingScripts(text: string, folder: string): SkillIssue[] {
 	if (!existsSync(folder)) return [];
@@ -280,6 +281,8 @@ function missingScripts(text: string, folder: string): SkillIssue[] {
 	});
 }
 
+=======
+>>>>>>> w-z
 function readLeniently(text: string, path: string): Omit<TextCheck, 'fixes' | 'issues'> & { issues: SkillIssue[] } {
 	const tokens = instructionTokens(text);
 	try {

@@ -43,6 +43,16 @@ async function scan(...roots: string[]) {
 }
 
 describe('what is found', () => {
+	test('F1: a script that SKILL.md names and that isn’t there is a warning, once, with its line, until it is there', async () => {
+		put({ 'root/demo/SKILL.md': text('demo', 'Run scripts/go.sh\nor scripts/old.sh,\nor scripts/old.sh.') });
+		put({ 'root/demo/scripts/go.sh': '' });
+		const message = 'names scripts/old.sh, but the skill has no such file';
+		const { ready } = await scan('root');
+		expect(ready[0]?.issues).toEqual([{ field: '_', severity: 'warning', message, line: 6 }]);
+		put({ 'root/demo/scripts/old.sh': '' });
+		expect((await scan('root')).ready[0]?.issues).toEqual([]);
+	});
+
 	test('A1: a skill has its folder, root, digest, files and scripts, whatever the layout', async () => {
 		put({
 			'root/demo/SKILL.md': text('demo'),

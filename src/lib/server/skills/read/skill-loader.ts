@@ -1,5 +1,6 @@
 /** Loads a skill from its folder, ready or broken; opens regular files only (A1, A2, A10, D16). */
 import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { coerce, valid } from 'semver';
 import { asArray } from '../../../shared/json.ts';
@@ -92,6 +93,7 @@ export async function loadSkill(
 		const { files, truncated } = await listTree(dir, async (folder) => {
 			return folder === dir ? entries : reader.readFolder(folder);
 		});
+		issues.push(...missingScripts(read.text, dir));
 		const manifest = await readManifest({ dir, entries, isReserved }, reader);
 		const { facts, issues: doubts } = readFacts(spec);
 		const { license, compatibility, allowedTools } = spec;
@@ -282,6 +284,19 @@ export function textIssues(text: string, path: string): SkillIssue[] {
 		}
 	}
 	return withoutRepeats(issues);
+}
+
+/** Scripts that the text of a SKILL.md names and its folder doesn’t have; none without a folder. */
+export function missingScripts(text: string, dir: string): SkillIssue[] {
+	if (!existsSync(dir)) return [];
+	const named = [...text.matchAll(/(?<![\w./-])scripts\/[\w./-]*\w\.\w+/g)];
+	const missing = named.filter(([path]) => !existsSync(join(dir, path)));
+	return withoutRepeats(
+		missing.map(({ 0: path, index }) => {
+			const line = text.slice(0, index).split('\n').length;
+			return { field: '_', severity: 'warning', message: `names ${path}, but the skill has no such file`, line };
+		})
+	);
 }
 
 /** Removes duplicates, keeping the first. */

@@ -50,7 +50,8 @@ export const PATCH = endpoint({
 	id: 'renameSkillFile',
 	tag: 'Skills',
 	summary: 'Rename a file of a skill',
-	description: 'Its content and permissions stay. One edit, to before which you can go back.',
+	description:
+		'Its content and permissions stay; `alsoIn` names files whose text follows. One edit, to before which you can go back.',
 	params: OF_SKILL,
 	body: skillFileRename,
 	answer: null,
