@@ -10,7 +10,7 @@ afterAll(() => {
 	// An app that has the data folder closes its files to others.
 	process.umask(umask);
 	process.chdir(cwd);
-	for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+	for (const name of Object.keys(process.env)) if (!(name in env)) Reflect.deleteProperty(process.env, name);
 	Object.assign(process.env, env);
 	vi.useRealTimers();
 	vi.restoreAllMocks();

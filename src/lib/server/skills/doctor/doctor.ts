@@ -1,5 +1,4 @@
 /** The Skill Doctor: finds problems in a skill's folder, and fixes what it can (F1, A5, A6, A23). */
-import { scriptsNamedIn } from '../find/words.ts';
 import { dirname, join, resolve } from 'node:path';
 import { changed, digestOf, DoctorError, replaceFile } from './skill-file.ts';
 import { FIXES, fixIdOf, isEarlier, isGuess } from './fixes.ts';
@@ -270,19 +269,6 @@ export function problemIn(text: string, dir: string): string | undefined {
 	return `${fault.field === '_' ? 'SKILL.md' : fault.field} ${fault.message}`;
 }
 
-<<<<<<< HEAD
-/** Scripts that the text names and its folder doesn't have. */
-function missingScripts(text: string, folder: string): SkillIssue[] {
-	if (!existsSync(folder)) return [];
-	return [...scriptsNamedIn(text)].flatMap(([path, index]): SkillIssue[] => {
-		if (existsSync(join(folder, path))) return [];
-		const line = text.slice(0, index).split('\n').length;
-		return [{ field: '_', severity: 'warning', message: `names ${path}, but the skill has no such file`, line }];
-	});
-}
-
-=======
->>>>>>> w-z
 function readLeniently(text: string, path: string): Omit<TextCheck, 'fixes' | 'issues'> & { issues: SkillIssue[] } {
 	const tokens = instructionTokens(text);
 	try {

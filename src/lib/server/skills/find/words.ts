@@ -125,8 +125,11 @@ function withoutLastVowel(word: string): string {
 	return short.length > 3 ? short.replace(/([^aeiou])[yi]$/, '$1') : short;
 }
 
-/** Scripts that a SKILL.md names, each with the place where it stands last. */
+/** Scripts that a SKILL.md names, each with the place where it stands first. */
 export function scriptsNamedIn(text: string): Map<string, number> {
-	const found = text.matchAll(/(?<![\w./-])scripts\/[\w./-]*\w\.\w+/g);
-	return new Map([...found].map(({ 0: path, index }) => [path, index]));
+	const named = new Map<string, number>();
+	for (const { 0: path, index } of text.matchAll(/(?<![\w./-])scripts\/[\w./-]*\w\.\w+/g)) {
+		if (!named.has(path)) named.set(path, index);
+	}
+	return named;
 }

@@ -1,4 +1,5 @@
 /** Loads a skill from its folder, ready or broken; opens regular files only (A1, A2, A10, D16). */
+import { scriptsNamedIn } from '../find/words.ts';
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -289,14 +290,11 @@ export function textIssues(text: string, path: string): SkillIssue[] {
 /** Scripts that the text of a SKILL.md names and its folder doesn’t have; none without a folder. */
 export function missingScripts(text: string, dir: string): SkillIssue[] {
 	if (!existsSync(dir)) return [];
-	const named = [...text.matchAll(/(?<![\w./-])scripts\/[\w./-]*\w\.\w+/g)];
-	const missing = named.filter(([path]) => !existsSync(join(dir, path)));
-	return withoutRepeats(
-		missing.map(({ 0: path, index }) => {
-			const line = text.slice(0, index).split('\n').length;
-			return { field: '_', severity: 'warning', message: `names ${path}, but the skill has no such file`, line };
-		})
-	);
+	return [...scriptsNamedIn(text)].flatMap(([path, index]): SkillIssue[] => {
+		if (existsSync(join(dir, path))) return [];
+		const line = text.slice(0, index).split('\n').length;
+		return [{ field: '_', severity: 'warning', message: `names ${path}, but the skill has no such file`, line }];
+	});
 }
 
 /** Removes duplicates, keeping the first. */
