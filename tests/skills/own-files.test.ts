@@ -29,6 +29,8 @@ const FILES = {
 		'Nr,Title,Author,Pages,Borrowed by,Price\n1,The Old Sea,J. Day,320,Mia,"12,90"\n2,Long Nights,R. Young,210,,"9,90"\n3,Birds,P. Hill,480,,"31,50"\n4,Novel Ideas,R. Young,190,Mia,\n',
 	party:
 		'Guest,Party of,Table no,Coming?,Diet,Gift\nThe Smiths,4,1,yes,,Toaster\nAnn & Joe,2,1,Yes,vegan,\nUncle Max,1,2,no,,Vase\nMay Long,2,2,yes,Vegan,\nGrace Best,3,3,maybe,nuts,\nBill Price,1,3,,none,Cheque\n',
+	hires:
+		'Hirer,Bike,Days,Paid (€),Date\nAnn Lund,City,3,45,2025-03-02\nPer Lund,Tandem,1,30,2025-03-05\nMia Holt,City,5,75,2025-04-01\nAnn Lund,Cargo,2,60,2025-04-11\nLeo Brandt,Tandem,8,20,2025-04-20\n',
 	football:
 		'Date,Home,Away,Spectators\n2025-08-02,Rovers,United,340\n2025-08-03,Town,Rovers,210\n2025-08-09,United,Town,410\n'
 };
@@ -50,6 +52,11 @@ type Case = [keyof typeof FILES, question: string, answer: string];
 
 /** Each answer has the text that is given for it; one that begins with `!` is a refusal of these words. */
 const CLAIMS: Record<string, Case[]> = {
+	'what somebody did is no name of theirs, and is added up for each of them': [
+		['hires', 'Who paid the most?', '**Ann Lund** has the highest total Paid (€) (105)'],
+		['hires', 'Which bike was hired most often?', '**City** and **Tandem** have the highest number of rows (2)'],
+		['hires', 'Who hired the Tandem?', 'have Bike “Tandem”: Per Lund and Leo Brandt.']
+	],
 	'a name of the file wins over a word of grammar, and a trade over nobody’s name': [
 		['members', 'Phone number of Per Sand', 'The Phone of Per Sand is **555 02**.'],
 		['members', 'Does Per live in Oslo?', 'Yes: Town is “Oslo” for **Per Sand**.'],

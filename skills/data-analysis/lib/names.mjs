@@ -146,7 +146,7 @@ export function likelyOf(columns) {
 
 /** A column of those who do something. */
 export const WHO =
-	/(name|customer|client|tenant|teacher|trainer|coach|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver|owner|assignee)s?$/i;
+	/(name|customer|client|tenant|teacher|trainer|coach|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver|owner|assignee|hirer|renter|borrower|lender|payer|donor|sender|winner|runner|rider|volunteer)s?$/i;
 const NAMING = /^(name|title|description|item|product|what|book|film|event|task|todo)$/;
 
 /** The column that names the rows: one of names, else one of texts that are all different; null where there is none. */
@@ -258,6 +258,8 @@ function isNear(said, name) {
 	if (SMALL.has(said) || ROW_NOUNS.has(stem(said)) || said.length < 4 || name.length < 4) return false;
 	// `unfinished` is the opposite.
 	if (said.startsWith('un') !== name.startsWith('un')) return false;
+	// What was `hired` is no `Hirer`.
+	if (/(ed|ing)$/.test(said) && /[eo]r$/.test(name)) return false;
 	const [short, long] = said.length < name.length ? [said, name] : [name, said];
 	return (
 		(long.startsWith(short) && long.length - short.length <= 4) || (short.length > 4 && likeness(said, name) >= 0.8)

@@ -434,6 +434,9 @@ function learnWords({ said, nouns, known }, columns, { named, date, dates, label
 	// `Who joined before 2020?` of a column Member since
 	if (dates.length === 1 && WHO.test(columns[label]?.name) && !/\b(does|do|will|shall)\b/.test(said))
 		for (const verb of ['join', 'start', 'register', 'arrive']) known.add(verb);
+	// `hired`, of what a hirer did
+	for (const { name, type } of columns)
+		if (type === 'text' && /[eo]r$/i.test(name) && WHO.test(name)) known.add(name.toLowerCase().slice(0, -2));
 	// `the supplier with most products`, where each row is a product
 	const own = named.find(({ index }) => index === label && columns[index].counts.size === columns[index].filled);
 	const isKind = ({ type, name }) => type === 'text' || sortOf(name) === 'id';
