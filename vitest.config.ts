@@ -24,9 +24,6 @@ export default defineConfig({
 					name: 'node',
 					environment: 'node',
 					...patient,
-					// Loading the app for each file took a third of the time; it keeps nothing in its modules.
-					isolate: false,
-					setupFiles: 'tests/support/same-process.ts',
 					include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
 					exclude: [componentTests, crashTests, sandboxTests, 'tests/fixtures/**']
 				}

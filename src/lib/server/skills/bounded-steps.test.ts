@@ -1,7 +1,7 @@
 /** How much work a SKILL.md can cause: counted, not timed (A3–A5, A24). */
 import fc from 'fast-check';
 import type * as yaml from 'js-yaml';
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { mutatedSkills } from './mutated-skills.suite.ts';
 import { parseSkill } from './parser.ts';
 import { SkillLoadError } from './types.ts';
@@ -11,9 +11,6 @@ import { quotePlainValues } from './read/front-matter.ts';
 const TIME_LIMIT_MS = 60_000;
 const MEGABYTE = 1_000_000;
 const loads = vi.hoisted((): { length: number; lines: number }[] => []);
-// Loaded anew before and after, as files of tests share their modules.
-vi.hoisted(() => vi.resetModules());
-afterAll(() => vi.resetModules());
 vi.mock('js-yaml', async (importOriginal) => {
 	const original = await importOriginal<typeof yaml>();
 	const load: typeof original.load = (text, options) => {

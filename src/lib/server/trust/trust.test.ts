@@ -1,16 +1,14 @@
 import { mkdirSync, rmSync, statSync, symlinkSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { marksOf, readFolder } from './folder.ts';
 import { createTrust, type Trust, type TrustSubject } from './trust.ts';
 
-// Works unchanged; the spy counts the calls. Loaded anew before and after, as files of tests share their modules.
-vi.hoisted(() => vi.resetModules());
+// Works unchanged; the spy counts the calls.
 vi.mock('./folder.ts', { spy: true });
-afterAll(() => vi.resetModules());
 
 const NOW = '2026-01-01T00:00:00.000Z';
 
