@@ -157,7 +157,10 @@ test('SECURITY What people see: nor what a skill says of itself, in lists, on it
 		await expect(page.getByTestId('panel-instructions').getByTestId('markdown')).toBeVisible();
 		await expectHarmless(page, '[data-testid=skill-page]');
 		await page.getByTestId('tab-files').click();
+		const list = page.getByTestId('toggle-files');
 		for (const file of await page.getByTestId('skill-file').getByRole('button').all()) {
+			// It closes above the file that was chosen.
+			if ((await list.getAttribute('aria-expanded')) === 'false') await list.click();
 			await file.click();
 			await expectHarmless(page, '[data-testid=skill-page]');
 		}

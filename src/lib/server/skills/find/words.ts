@@ -125,11 +125,13 @@ function withoutLastVowel(word: string): string {
 	return short.length > 3 ? short.replace(/([^aeiou])[yi]$/, '$1') : short;
 }
 
-/** Scripts that a SKILL.md names, each with the place where it stands first. */
+/** Scripts of its own that a SKILL.md names, each with the place where it stands first. */
 export function scriptsNamedIn(text: string): Map<string, number> {
 	const named = new Map<string, number>();
 	for (const { 0: path, index } of text.matchAll(/(?<![\w./-])scripts\/[\w./-]*\w\.\w+/g)) {
-		if (!named.has(path)) named.set(path, index);
+		// Load the skill `data-analysis` and run `scripts/analyze_csv.mjs`: that one's.
+		const isOfOther = /\bskill [`*“"][^\n]*$/i.test(text.slice(Math.max(0, index - 200), index));
+		if (!isOfOther && !named.has(path)) named.set(path, index);
 	}
 	return named;
 }

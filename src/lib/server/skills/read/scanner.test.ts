@@ -44,7 +44,9 @@ async function scan(...roots: string[]) {
 
 describe('what is found', () => {
 	test('F1: a script that SKILL.md names and that isn’t there is a warning, once, with its line, until it is there', async () => {
-		put({ 'root/demo/SKILL.md': text('demo', 'Run scripts/go.sh\nor scripts/old.sh,\nor scripts/old.sh.') });
+		const body =
+			'Run scripts/go.sh\nor scripts/old.sh,\nor scripts/old.sh.\nLoad the skill `other` and run `scripts/its.sh`.';
+		put({ 'root/demo/SKILL.md': text('demo', body) });
 		put({ 'root/demo/scripts/go.sh': '' });
 		const message = 'names scripts/old.sh, but the skill has no such file';
 		const { ready } = await scan('root');
