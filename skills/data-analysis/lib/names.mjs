@@ -192,17 +192,30 @@ export function rowNounOf([{ name, isNumber, counts, filled }]) {
 	return isNumber && counts.size === filled && words.length > 1 && IS_ID.test(name) ? stem(words[0]) : undefined;
 }
 
+/** What `work` finds in the cells of columns that were read to their end: worked out once, however many questions are read. */
+export function ofCells(work) {
+	const known = new WeakMap();
+	return (columns) => {
+		if (!known.has(columns)) known.set(columns, work(columns));
+		return known.get(columns);
+	};
+}
+
+const stemsOfCells = ofCells(
+	(columns) =>
+		new Set(
+			columns.flatMap(({ type, counts }) =>
+				type === 'text' ? [...counts.keys()].map((each) => stem(each.toLowerCase())) : []
+			)
+		)
+);
+
 /** Columns that are named, in the order of the sentence: by all words of the name, or nearly (`joined` by `join`, `revenue` by `revnue`). */
 export function namedColumns(said, columns) {
 	const tokens = [...said.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: text, index }) => ({ text, at: index }));
 	const found = [];
 	// `full` is a kind of member where there is such a cell, and no `Full Name`.
-	const cells = new Set(
-		columns.flatMap(({ type, counts }) =>
-			type === 'text' ? [...counts.keys()].map((each) => stem(each.toLowerCase())) : []
-		)
-	);
-	const isCellOf = (text) => cells.has(stem(text));
+	const isCellOf = (text) => stemsOfCells(columns).has(stem(text));
 	const order = columns
 		.map(({ name }, index) => ({ index, parts: name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [] }))
 		.sort((one, other) => other.parts.length - one.parts.length);

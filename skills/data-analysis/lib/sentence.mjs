@@ -2,7 +2,7 @@
 
 import { ZERO } from './decimal.mjs';
 import { conditionText, monthsIn } from './conditions.mjs';
-import { isOrder, labelOf, nounsOf, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
+import { isOrder, labelOf, nounsOf, ofCells, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
 import { WEEKDAYS } from './groups.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 import { inOwnWords } from './wording.mjs';
@@ -78,19 +78,24 @@ function withoutUnits(line, columns) {
 	}, line);
 }
 
+/** Cells with a capital letter, their words, and the words of people's names. */
+const namesOf = ofCells((columns) => {
+	const cells = columns.flatMap(({ type, counts }) =>
+		type === 'text' ? [...counts.keys()].filter((cell) => /^\p{Lu}/u.test(cell)) : []
+	);
+	const wordsIn = (texts) => new Set(texts.flatMap((cell) => cell.split(/\s+/)));
+	const people = wordsIn(columns.flatMap(({ name, counts }) => (WHO.test(name) ? [...counts.keys()] : [])));
+	return { cells, names: wordsIn(cells), people };
+});
+
 /**
  * Marks words that are written with a capital letter in a cell and in the line, and have a meaning of their own, too: `Per` of
  * `Per Sand` is a name.
  */
 function withNames(line, columns) {
-	const cells = columns.flatMap(({ type, counts }) =>
-		type === 'text' ? [...counts.keys()].filter((cell) => /^\p{Lu}/u.test(cell)) : []
-	);
+	const { cells, names, people } = namesOf(columns);
 	const whole = cells.filter((cell) => cell.includes(' ') && line.includes(cell));
 	const spans = whole.map((cell) => [line.indexOf(cell), line.indexOf(cell) + cell.length]);
-	const wordsIn = (texts) => new Set(texts.flatMap((cell) => cell.split(/\s+/)));
-	const names = wordsIn(cells);
-	const people = wordsIn(columns.flatMap(({ name, counts }) => (WHO.test(name) ? [...counts.keys()] : [])));
 	// `Has May paid?`, but not `in May`
 	const isName = (word, at) =>
 		monthNumber(word)
@@ -511,8 +516,8 @@ export function comparedPeriod(months) {
 				: undefined;
 }
 
-/** Cells of text that are said, the longest first; a month is found by its short name, too. */
-export function cellsIn(open, columns, shared = new Map()) {
+/** The cells of text, by what they are looked up as. */
+const cellKeys = ofCells((columns) => {
 	const keys = new Map();
 	for (const [index, { type, isNumber, counts }] of columns.entries()) {
 		if (isNumber || type === 'date' || type === 'yes/no') continue;
@@ -530,14 +535,20 @@ export function cellsIn(open, columns, shared = new Map()) {
 			parts.set(word, parts.has(word) && parts.get(word) !== each ? null : each);
 	for (const [word, each] of parts)
 		if (each && word.length > 1 && /^\p{L}+$/u.test(word) && !keys.has(keyOf(word))) keys.set(keyOf(word), each);
-	for (const [word, each] of shared) keys.set(keyOf(word), each);
+	return keys;
+});
+
+/** Cells of text that are said, the longest first; a month is found by its short name, too. */
+export function cellsIn(open, columns, shared = new Map()) {
+	const own = new Map([...shared].map(([word, each]) => [keyOf(word), each]));
+	const cellOf = (text) => own.get(keyOf(text)) ?? cellKeys(columns).get(keyOf(text));
 	const tokens = [...open.matchAll(/[^\s,]+/g)].map(({ 0: text, index }) => ({ text, at: index }));
 	const found = [];
 	for (let size = Math.min(MOST_CELL_WORDS, tokens.length); size > 0; size -= 1)
 		for (let place = 0; place + size <= tokens.length; place += 1) {
 			const last = tokens[place + size - 1];
 			const text = open.slice(tokens[place].at, last.at + last.text.length);
-			const known = keys.get(keyOf(text));
+			const known = cellOf(text);
 			const isVague =
 				size === 1 &&
 				((SMALL.has(text) && !isSaidOf(open, tokens[place])) ||

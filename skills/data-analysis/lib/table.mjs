@@ -107,6 +107,7 @@ function productOf(columns, rows, decimalComma) {
 	};
 }
 
+const ISO = /^\d{4}-\d\d-\d\d(?=$|[ T])/;
 const SLASHED = /^(?<one>\d{1,2})([/-])(?<other>\d{1,2})\2(?<year>\d{4})(?=$|[ T])/;
 /** `3 May 1990`, `May 3rd, 1990` */
 const NAMED = [
@@ -121,7 +122,7 @@ function dateReader(cells) {
 	const isOver = (part) => filled.some((text) => Number(SLASHED.exec(text)?.groups[part]) > 12);
 	const [isFirst, isSecond] = [isOver('one'), isOver('other')];
 	const read = (text) => {
-		if (parseDate(text)) return text;
+		if (ISO.test(text) || parseDate(text)) return text;
 		const found = [SLASHED, ...NAMED].map((pattern) => pattern.exec(text)?.groups).find(Boolean);
 		if (!found) return undefined;
 		const { one, other, year } = found;
